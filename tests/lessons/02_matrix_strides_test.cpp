@@ -1019,12 +1019,18 @@ TEST_CASE("transposes (3, 4), but refuses -3 rows and -4 columns", "[l02][transp
   check_transpose(3, 4);
   const Tensor<float> x = numbered(3, 4);
   Tensor<float> y({4, 3});
-  INFO("rows = -3, cols = 4");
-  require_throws<std::invalid_argument>(
-      call(ENTRY(transpose), in(x, "in"), out(y, "out"), std::int64_t{-3}, std::int64_t{4}), "rows");
-  INFO("then rows = 3, cols = -4");
-  require_throws<std::invalid_argument>(
-      call(ENTRY(transpose), in(x, "in"), out(y, "out"), std::int64_t{3}, std::int64_t{-4}), "cols");
+  const auto require_refused = [&](std::int64_t rows, std::int64_t cols, const char* argument) {
+    INFO("rows = " << rows << ", cols = " << cols);
+    require_throws<std::invalid_argument>(call(ENTRY(transpose), in(x, "in"), out(y, "out"), rows, cols),
+                                          argument);
+  };
+  require_refused(-3, 4, "rows");
+  require_refused(3, -4, "cols");
+  Random random(case_seed());  // for sizes that no kernel knows beforehand
+  for (const std::int64_t most : {std::int64_t{1000}, std::int64_t{1} << 40}) {
+    require_refused(-random.integer(1, most), 4, "rows");
+    require_refused(3, -random.integer(1, most), "cols");
+  }
 }
 
 TEST_CASE("transpose: reports a launch that CUDA refuses", "[l02][transpose][points:1]") {

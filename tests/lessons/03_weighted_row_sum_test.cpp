@@ -391,7 +391,7 @@ void check_orders(Entry<RowSum> entry) {
 
 void check_refusals(Entry<RowSum> entry) {
   check(entry, random_problem(2, 3, 4));
-  const Tensor<float> x({2, 3}, 1.0f), w({3}, 1.0f);
+  const Tensor<float> x({2, 40}, 1.0f), w({40}, 1.0f);
   const auto require_refused = [&](std::int64_t x_row_stride, std::int64_t rows, std::int64_t cols,
                                    const char* argument) {
     INFO("rows = " << rows << ", cols = " << cols << ", x_row_stride = " << x_row_stride);
@@ -403,6 +403,12 @@ void check_refusals(Entry<RowSum> entry) {
   require_refused(3, kMaxRows + 1, 3, "rows");
   require_refused(3, 2, -1, "cols");
   require_refused(2, 2, 3, "x_row_stride");
+  Random random(case_seed());  // for sizes that no kernel knows beforehand
+  const std::int64_t wide = random.integer(4, 40), narrow = random.integer(-9, wide - 1);
+  require_refused(wide, -random.integer(2, 1000), wide, "rows");
+  require_refused(wide, kMaxRows + random.integer(2, 1000), wide, "rows");
+  require_refused(wide, 2, -random.integer(2, 1000), "cols");
+  require_refused(narrow, 2, wide, "x_row_stride");
 }
 
 }  // namespace

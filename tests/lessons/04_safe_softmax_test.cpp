@@ -776,12 +776,12 @@ TEST_CASE("waits at no more than six barriers for a row", "[l04][safe_softmax][p
 TEST_CASE("computes two rows, but refuses sizes and strides that make no sense",
           "[l04][safe_softmax][points:2]") {
   check(random_problem(2, 3, 1, 1));
-  const Tensor<float> x({2, 3}, 1.0f);
+  const Tensor<float> x({2, 40}, 1.0f);
   const auto require_refused = [&](Col x_row_stride, Col y_row_stride, Col rows, Col cols,
                                    const char* argument) {
     INFO("rows = " << rows << ", cols = " << cols << ", x_row_stride = " << x_row_stride
                    << ", y_row_stride = " << y_row_stride);
-    Tensor<float> y({2, 3});
+    Tensor<float> y({2, 40});
     require_throws<std::invalid_argument>(
         call(ENTRY(safe_softmax), in(x, "x"), x_row_stride, out(y, "y"), y_row_stride, rows, cols), argument);
   };
@@ -790,6 +790,13 @@ TEST_CASE("computes two rows, but refuses sizes and strides that make no sense",
   require_refused(3, 3, 2, -1, "cols");
   require_refused(2, 3, 2, 3, "x_row_stride");
   require_refused(3, 2, 2, 3, "y_row_stride");
+  Random random(case_seed());  // for sizes that no kernel knows beforehand
+  const Col wide = random.integer(4, 40), narrow = random.integer(-9, wide - 1);
+  require_refused(wide, wide, -random.integer(2, 1000), wide, "rows");
+  require_refused(wide, wide, kMaxRows + random.integer(2, 1000), wide, "rows");
+  require_refused(wide, wide, 2, -random.integer(2, 1000), "cols");
+  require_refused(narrow, wide, 2, wide, "x_row_stride");
+  require_refused(wide, narrow, 2, wide, "y_row_stride");
 }
 
 TEST_CASE("reports a launch that CUDA refuses", "[l04][safe_softmax][points:1]") {

@@ -417,12 +417,12 @@ TEST_CASE("takes two rows, but refuses sizes and strides that make no sense",
           "[l05][online_softmax][points:2]") {
   check_softmax(random_problem(2, 3, 4), 1);
   check_stats(random_problem(2, 3, 4));
-  const Tensor<float> x({2, 3}, 1.0f);
+  const Tensor<float> x({2, 40}, 1.0f);
   const auto require_refused = [&](std::int64_t x_row_stride, std::int64_t y_row_stride, std::int64_t rows,
                                    std::int64_t cols, const char* argument) {
     INFO("rows = " << rows << ", cols = " << cols << ", x_row_stride = " << x_row_stride
                    << ", y_row_stride = " << y_row_stride);
-    Tensor<float> y({2, 3}), max({2}), sum({2});
+    Tensor<float> y({2, 40}), max({2}), sum({2});
     require_throws<std::invalid_argument>(
         call(ENTRY(online_softmax), in(x, "x"), x_row_stride, out(y, "y"), y_row_stride, rows, cols),
         argument);
@@ -436,6 +436,13 @@ TEST_CASE("takes two rows, but refuses sizes and strides that make no sense",
   require_refused(3, 3, 2, -1, "cols");
   require_refused(2, 3, 2, 3, "x_row_stride");
   require_refused(3, 2, 2, 3, "y_row_stride");
+  Random random(case_seed());  // for sizes that no kernel knows beforehand
+  const std::int64_t wide = random.integer(4, 40), narrow = random.integer(-9, wide - 1);
+  require_refused(wide, wide, -random.integer(2, 1000), wide, "rows");
+  require_refused(wide, wide, kMaxRows + random.integer(2, 1000), wide, "rows");
+  require_refused(wide, wide, 2, -random.integer(2, 1000), "cols");
+  require_refused(narrow, wide, 2, wide, "x_row_stride");
+  require_refused(wide, narrow, 2, wide, "y_row_stride");
 }
 
 TEST_CASE("reports a launch that CUDA refuses", "[l05][online_softmax][points:1]") {

@@ -689,8 +689,12 @@ TEST_CASE("takes the largest and the smallest numbers, and rows in order of size
 }
 
 TEST_CASE("gives rows of 100,000 columns that add up to 1", "[l04][safe_softmax][points:3]") {
-  const Col unknown = Random(case_seed()).integer(20'000, 80'000);
-  check(dense(uniform({2, unknown}, 0.0f, 1.0f, case_seed() + 1)));
+  Random random(case_seed());
+  for (const float sign : {1.0f, -1.0f}) {  // of rows far above 0, and far below
+    const Col unknown = random.integer(20'000, 80'000);
+    const float low = sign * static_cast<float>(random.integer(50, 1000));
+    check(dense(uniform({2, unknown}, low, low + 1.0f, case_seed() + 1)));
+  }
   Tensor<float> x = uniform({3, 100'000}, 0.0f, 1.0f, case_seed());
   for (Col col = 0; col < x.shape()[1]; ++col) x(2, col) = 7.0f;  // all alike
   const Problem p = dense(x);

@@ -324,10 +324,14 @@ TEST_CASE("fills a row with NaN if it holds NaN or +inf, and no other row",
 
 TEST_CASE("takes 100,000 columns without losing digits", "[l05][online_softmax][points:2]") {
   check_softmax({uniform({3, 100'000}, -4.0f, 4.0f, case_seed())});
-  const Problem of_unknown_length{
-      uniform({2, Random(case_seed()).integer(20'000, 80'000)}, -4.0f, 4.0f, case_seed() + 1)};
-  check_softmax(of_unknown_length);
-  check_stats(of_unknown_length);
+  Random random(case_seed());
+  for (const float sign : {1.0f, -1.0f}) {  // of rows far above 0, and far below
+    const float low = sign * static_cast<float>(random.integer(50, 1000));
+    const Problem of_unknown_length{
+        uniform({2, random.integer(20'000, 80'000)}, low, low + 8.0f, case_seed() + 1)};
+    check_softmax(of_unknown_length);
+    check_stats(of_unknown_length);
+  }
 }
 
 TEST_CASE("takes 3000 short rows, one, no rows, and rows of no columns", "[l05][online_softmax][points:1]") {

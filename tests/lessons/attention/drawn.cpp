@@ -213,8 +213,11 @@ std::vector<Problem> drawn_problems(const Takes& takes, Int max_dim, bool backwa
     const bool is_negative = is_next_negative && !has_infinities && (backward || !takes.sixteen_bits);
     if (!has_infinities) is_next_negative = !is_next_negative;  // so that there is one for sure
 
-    const Sizes n = drawn_sizes(kinds[i], takes, max_dim, backward, heads, random);
-    const reference::Mask mask = drawn_mask(kinds[i], n, is_causal[i], has_window[i], takes, random);
+    Sizes n = drawn_sizes(kinds[i], takes, max_dim, backward, heads, random);
+    // Of queries that see one key, gradients are what rounding leaves.
+    if (backward) n.Nk = std::max(n.Nk, Int{2});
+    reference::Mask mask = drawn_mask(kinds[i], n, is_causal[i], has_window[i], takes, random);
+    if (backward) mask.window = std::max(mask.window, Int{2});
     const float far_below = is_negative ? 1000.0f : -1000.0f;
     Problem p = with_scores(random_problem(n, mask), scores[i], far_below, backward, in_float16, random);
     p.V = drawn::times(

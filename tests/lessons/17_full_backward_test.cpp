@@ -641,6 +641,17 @@ TEST_CASE("reads and writes whole sectors, in as many launches as it needs, and 
     require_whole_sectors(*profile);
     require_stores_outputs_once(kBackward, *profile, with_gradient(p));
   }
+  // And nothing is added to memory of its own, in sizes that no kernel knows beforehand, of few dimensions
+  // and of many.
+  Random random(case_seed());
+  for (const Int D : {random.integer(5, 40), random.integer(65, 128)}) {
+    const BackwardProblem of_tiles = with_gradient(
+        random_problem({1, 2, random.integer(30, 80), random.integer(65, 140), D, 1}, {.causal = true}));
+    const Outcome unknown = check(kBackward, of_tiles, kCounted);
+    INFO(describe(of_tiles));
+    if (const Profile* profile = profile_of(unknown))
+      require_stores_outputs_once(kBackward, *profile, of_tiles);
+  }
   check_busy_blocks({1, 8, 20, 24, 8});
   check_busy_blocks(unknown_sizes_of_many_heads());
 }

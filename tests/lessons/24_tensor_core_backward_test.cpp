@@ -377,7 +377,7 @@ namespace {
 
 /// Of sizes that no kernel can know beforehand, with few dimensions, but so many at least, and with many; one
 /// in each type.
-std::vector<Problem> problems_of_unknown_sizes(Int fewest) {
+std::vector<Problem> problems_of_unknown_sizes(Int fewest = 8) {
   Random random(case_seed());
   std::vector<Problem> problems;
   for (const Int D : {8 * random.integer(fewest / 8, 8), 8 * random.integer(9, 16)})
@@ -421,6 +421,12 @@ TEST_CASE("stores each result once, and nothing else, and reads only tiles that 
 TEST_CASE("stores each result once in any sizes", "[l24][tensor_core_backward][points:1]") {
   BackwardKernel counted = kBackward;
   counted.stores_once = true;
+  for (const Problem& p : problems_of_unknown_sizes()) {
+    for (const Problem& one : {dropped(with_sink(p), 0.25f), p}) {
+      const Outcome outcome = check(counted, one, kCounted);
+      if (const Profile* profile = profile_of(outcome)) require_no_atomics(*profile);
+    }
+  }
   const Problem hidden = in_16_bits(mostly_hidden(), Format16::float16);
   const Outcome of_hidden = check(counted, hidden, kCounted);
   INFO(describe(hidden));

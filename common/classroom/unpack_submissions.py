@@ -10,8 +10,8 @@ are wider. Folders are made also where nothing of their content is written, so t
 Prints one JSON object on standard output:
   problem   why nothing was unpacked, in a sentence; empty if something was
   left_out  what should have been unpacked and was not: a list of {file, sentence}; file is its path, shortened
-            where it is long, and empty if its name is not fit to be one. With "cut_off": true, the class is too large: an entry for each student of whom something is
-            left out for that
+            where it is long, and empty if its name is not fit to be one. With "cut_off": true, the class is too large:
+            an entry for each student of whom something is left out for that
   ignored   names of files that no lesson wants, such as reports and pictures, and of hidden .cu files
 
 Exit status: 0 if the zip was dealt with, however bad it is; 2 for wrong usage; 3 if this machine cannot do its part.

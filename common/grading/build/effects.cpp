@@ -433,44 +433,16 @@ bool is_compiled_otherwise(std::string_view attributes) {
 
 /// The first of a function's attributes that could make other code of it than check mode knows how to watch,
 /// such as calls by a thunk; "" if it has none. It is a list of what is allowed, without the one of the
-/// headers.
+/// headers; "fn" is "fn spec", what the standard library's functions do to their arguments.
 std::string foreign_attribute(std::string_view attributes) {
   static const std::set<std::string_view> usual{
-      "abi_tag",
-      "aligned",
-      "access",
-      "alloc_align",
-      "alloc_size",
-      "always_inline",
-      "artificial",
-      "assume_aligned",
-      "cold",
-      "const",
-      "constructor",
-      "deprecated",
-      "destructor",
-      "fn",  // "fn spec": what the standard library's functions do to their arguments
-      "flatten",
-      "format",
-      "format_arg",
-      "gnu_inline",
-      "hot",
-      "leaf",
-      "malloc",
-      "maybe_unused",
-      "nodiscard",
-      "noinline",
-      "nonnull",
-      "noreturn",
-      "nothrow",
-      "optimize",
-      "pure",
-      "returns_nonnull",
-      "sentinel",
-      "unused",
-      "used",
-      "visibility",
-      "warn_unused_result",
+      "abi_tag",       "aligned",      "access",         "alloc_align", "alloc_size",
+      "always_inline", "artificial",   "assume_aligned", "cold",        "const",
+      "constructor",   "deprecated",   "destructor",     "fn",          "flatten",
+      "format",        "format_arg",   "gnu_inline",     "hot",         "leaf",
+      "malloc",        "maybe_unused", "nodiscard",      "noinline",    "nonnull",
+      "noreturn",      "nothrow",      "optimize",       "pure",        "returns_nonnull",
+      "sentinel",      "unused",       "used",           "visibility",  "warn_unused_result",
       "weak"};
   constexpr std::string_view kBegin = "__attribute__((";
   std::string found;

@@ -2,7 +2,6 @@
 
 #include <cmath>
 #include <cstddef>
-#include <utility>
 
 #include "grading/testing/case.hpp"
 #include "reference/attention.hpp"
@@ -20,15 +19,6 @@ Tensor<float> with_gap(const Tensor<float>& x, std::int64_t gap) {
 }
 
 }  // namespace
-
-Strides row_major(std::int64_t, std::int64_t cols) { return {cols, 1}; }
-Strides column_major(std::int64_t rows, std::int64_t) { return {1, rows}; }
-
-Tensor<float> laid_out(const Tensor<float>& dense, Strides strides, float between) {
-  Tensor<float> x(dense.shape(), std::move(strides), between);
-  for (std::int64_t i = 0; i < x.numel(); ++i) x.at_linear(i) = dense.at_linear(i);
-  return x;
-}
 
 Product product_of(const Tensor<float>& X, const Tensor<float>& W, const Tensor<float>& dY) {
   return {X, W, dY, row_major_strides(X.shape()), row_major_strides(W.shape())};

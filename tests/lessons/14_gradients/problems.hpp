@@ -5,9 +5,15 @@
 #include <array>
 #include <cstdint>
 
+#include "products/problem.hpp"
 #include "tensor/tensor.hpp"
 
 namespace course::lesson_14 {
+
+using products::column_major;
+using products::laid_out;
+using products::Layout;
+using products::row_major;
 
 /// What one call of matmul_backward is given.
 struct Product {
@@ -18,13 +24,6 @@ struct Product {
   std::int64_t K() const { return X.shape()[1]; }
   std::int64_t N() const { return W.shape()[1]; }
 };
-
-using Layout = Strides (*)(std::int64_t rows, std::int64_t cols);
-Strides row_major(std::int64_t rows, std::int64_t cols);
-Strides column_major(std::int64_t rows, std::int64_t cols);
-
-/// The same elements, elsewhere. What lies between them is far from all data, so that it shows.
-Tensor<float> laid_out(const Tensor<float>& dense, Strides strides, float between = 1000.0f);
 
 Product product_of(const Tensor<float>& X, const Tensor<float>& W, const Tensor<float>& dY);
 Product random_product(std::int64_t M, std::int64_t K, std::int64_t N, Layout x = row_major,

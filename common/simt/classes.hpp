@@ -71,12 +71,20 @@ inline constexpr Advice kRaceOfOneInstruction{
 inline constexpr Advice kRaceWithAtomic{
     "An atomic is ordered with other atomics only, not with plain reads and writes.",
     "Put a __syncthreads() between the two, or make both atomic."};
+inline constexpr Advice kRaceOfBlockScope{
+    "An atomic of block scope is atomic for the threads of its own block alone.",
+    "Use one of device scope: atomicAdd() instead of atomicAdd_block(), .gpu instead of .cta, "
+    "cuda::thread_scope_device."};
 inline constexpr Advice kRaceOfBlocks{
     "The blocks of a launch run in any order; only an atomic with a __threadfence() on both sides orders "
     "their accesses.",
     "Split the work into two launches, or publish the value with __threadfence() and an atomic."};
 inline constexpr Advice kRaceOfBlocksThatWrite{"The blocks of a launch run in any order.",
                                                "Give each block elements of its own."};
+inline constexpr Advice kRaceOfLaunches{
+    "Kernels in different streams may run at the same time, and in any order.",
+    "Launch both in one stream, or record an event after the first and let the other stream wait for it "
+    "(cudaEventRecord, cudaStreamWaitEvent)."};
 inline constexpr Advice kRaceWithHost{
     "A launch returns at once, and its kernel may run at any time until the host waits for it.",
     "Call cudaDeviceSynchronize() before the host uses what the kernel does."};

@@ -111,7 +111,8 @@ std::int64_t integer_of(const UbsanType* type, std::uintptr_t value) {
 }
 
 /// Atomics work in host code as well, where nobody is told.
-void tell_atomic(const void* address, unsigned bytes, SimtAtomic operation, std::uintptr_t caller) {
+void tell_atomic(const void* address, unsigned bytes, SimtAtomic operation, std::uintptr_t caller,
+                 FenceScope scope = FenceScope::device) {
   simt::BlockRunner* const runner = simt::BlockRunner::current();
   if (runner == nullptr) return;
   runner->spin_hint();
@@ -120,7 +121,7 @@ void tell_atomic(const void* address, unsigned bytes, SimtAtomic operation, std:
   constexpr unsigned kMostBytes = 16;
   for (unsigned at = 0; at < bytes; at += kMostBytes)
     Checker::get().atomic(static_cast<const std::byte*>(address) + at,
-                          std::bit_ceil(std::min(bytes - at, kMostBytes)), operation, caller);
+                          std::bit_ceil(std::min(bytes - at, kMostBytes)), operation, caller, scope);
 }
 
 void note_kernel_heap(void* memory, std::size_t bytes) {
@@ -179,6 +180,11 @@ void simt_fence(SimtFence scope) {
 
 void simt_atomic(const void* address, unsigned bytes, SimtAtomic operation) {
   tell_atomic(address, bytes, operation, SIMT_CALLER());
+  if (active_recorder != nullptr) active_recorder->told() = {address, operation};
+}
+
+void simt_atomic_of_block(const void* address, unsigned bytes, SimtAtomic operation) {
+  tell_atomic(address, bytes, operation, SIMT_CALLER(), FenceScope::block);
   if (active_recorder != nullptr) active_recorder->told() = {address, operation};
 }
 

@@ -48,7 +48,8 @@ void Checker::begin_launch(const Launch& launch, const LaunchContext& context, c
   named_ = false;
   traced_source_.clear();
   apart_.clear();
-  facts_ = {launch.name, launch.grid, launch.block};
+  of_block_.clear();
+  facts_ = {launch.name, launch.grid, launch.block, launch.order};
   launch_number_ = launch.number;
   block_order_ = {.blocks = std::uint64_t{launch.grid.x} * launch.grid.y * launch.grid.z};
   load_order_ = store_order_ = block_order_;
@@ -146,6 +147,7 @@ void Checker::note_variables(const WarpAccess& access) {
 std::vector<LaunchProfile> Checker::take_profiles() { return std::exchange(profiles_, {}); }
 
 void Checker::grid_opens() {
+  detector_.end_part();
   order_.begin_launch();
   detector_.begin_launch(facts_);
 }
@@ -396,7 +398,16 @@ void Checker::fence(FenceScope scope, std::uintptr_t caller) {
   recorder_.append(mark_event(Mark::fence) | static_cast<unsigned>(scope), caller);
 }
 
-void Checker::atomic(const void* pointer, unsigned bytes, SimtAtomic operation, std::uintptr_t caller) {
+void Checker::note_scope(FenceScope scope, std::uintptr_t caller) {
+  const bool of_block = scope == FenceScope::block;
+  if (!of_block && of_block_.empty()) return;
+  const auto code = static_cast<std::uint32_t>(caller - recorder_.code);
+  const auto [known, is_new] = of_block_.try_emplace(code, of_block);
+  known->second = known->second && of_block;
+}
+
+void Checker::atomic(const void* pointer, unsigned bytes, SimtAtomic operation, std::uintptr_t caller,
+                     FenceScope scope) {
   const auto address = reinterpret_cast<std::uintptr_t>(pointer);
   Event place = 0;
   std::uint64_t offset = address - recorder_.arena;
@@ -414,6 +425,7 @@ void Checker::atomic(const void* pointer, unsigned bytes, SimtAtomic operation, 
       operation == simt_atomic_load ? atomic_load_event(space_of(place), log2_bytes)
       : bytes == 16                 ? access_event(Kind::atomic, 0, false) | kSpecial
                     : access_event(Kind::atomic, log2_bytes, operation == simt_atomic_exchange) | compares;
+  note_scope(scope, caller);
   recorder_.append(how | place, caller);
 }
 
@@ -531,6 +543,10 @@ void Checker::access_did(const WarpEvent& event, unsigned site) {
   access.matrices = matrices_of(event.event);
   (access.matrices == 0 ? access.is_volatile : access.transposed) = is_volatile(event.event);
   access.compares = compares(event.event);
+  if (!of_block_.empty() && access.space == Space::global) {
+    const auto scope = of_block_.find(static_cast<std::uint32_t>(code_of(event.event)));
+    access.of_block = scope != of_block_.end() && scope->second;
+  }
   access.bytes = bytes_of(event.event);
   access.site = site;
   access.warp = event.warp;

@@ -71,7 +71,10 @@ class Checker final : public BlockObserver, public Replay::Listener {
   bool wants_names();
   void name_shared(const void* address, const char* name, const SimtArray& array, NameOf what);
   void fence(FenceScope scope, std::uintptr_t caller);
-  void atomic(const void* address, unsigned bytes, SimtAtomic operation, std::uintptr_t caller);
+  void atomic(const void* address, unsigned bytes, SimtAtomic operation, std::uintptr_t caller,
+              FenceScope scope = FenceScope::device);
+  /// Of the atomics that are called there.
+  void note_scope(FenceScope scope, std::uintptr_t caller);
   /// A check that the compiler built in failed, at that instruction.
   void array_bound_broken(std::uintptr_t caller, const char* type, std::int64_t index);
   void shift_out_of_range(std::uintptr_t caller);
@@ -139,7 +142,9 @@ class Checker final : public BlockObserver, public Replay::Listener {
   Replay replay_{recorder_, paths_, merged_blocks_, *this};
   TraceLog trace_;
   std::map<std::pair<unsigned, unsigned>, bool> apart_;  ///< sites, the lower first, of the launch
-  std::map<unsigned, SourceTexts> traced_source_;        ///< by site, of the launch
+  /// By place in the code, of the launch: whether all atomics there are of block scope.
+  std::unordered_map<std::uint32_t, bool> of_block_;
+  std::map<unsigned, SourceTexts> traced_source_;  ///< by site, of the launch
   LaunchFacts facts_;
   /// A block that waits for the grid, while others run.
   struct Waiting {

@@ -9,6 +9,7 @@ namespace simt::check {
 namespace {
 
 constexpr std::size_t kMostUninitialised = 4096;  // of one epoch, kept until it ends
+constexpr std::size_t kMostPast = 64;             // launches that may meet another one
 
 template <class Visit>
 void for_each_lane(LaneMask lanes, Visit visit) {
@@ -29,11 +30,16 @@ void Detector::begin_launch(const LaunchFacts& facts) {
   earlier_guesses_.clear();
   guessing_sites_.clear();
   comparing_sites_.clear();
+  block_sites_.clear();
   unreached_.clear();
   if (order_.stamps_expired()) {
     global_.forget_accesses();
     shared_.forget_accesses();
+    past_.clear();
   }
+  beside_.clear();
+  for (const PastLaunch& past : past_)
+    if (!facts.order.is_past(past.facts.order)) beside_.push_back(&past);
   // What was freed since, or allocated anew, holds no values any more.
   std::vector<GlobalRange> now;
   for (const GlobalRange& range : memory_map().global_ranges())
@@ -47,6 +53,14 @@ void Detector::begin_launch(const LaunchFacts& facts) {
   known_allocations_ = std::move(now);
   // Other memory may lie elsewhere in the window than last time.
   global_.clear(kArenaBytes, memory_map().end_of_elsewhere());
+}
+
+void Detector::end_part() {
+  beside_.clear();
+  if (past_.size() == kMostPast) past_.pop_front();
+  past_.push_back({facts_, order_.first_of_launch(), order_.last(), std::move(blocks_), order_.block_starts(),
+                   sites_.code_begin()});
+  blocks_.clear();
 }
 
 void Detector::begin_block(uint3 index) {
@@ -86,6 +100,7 @@ void Detector::end_launch() {
     if (!guessing_sites_.contains(guess.read_site) || !comparing_sites_.contains(guess.atomic_site()))
       log_.add(guess.kind, std::move(guess.report), guess.site, guess.other_site);
   earlier_guesses_.clear();
+  end_part();
 }
 
 void Detector::note_compare_and_swap(const Touch& touch, Cell& cell) {
@@ -109,7 +124,10 @@ void Detector::note_compare_and_swap(const Touch& touch, Cell& cell) {
 
 void Detector::access(const WarpAccess& access) {
   const bool shared = access.space == Space::shared;
-  scope_first_ = shared ? order_.first_of_epoch() : order_.first_of_launch();
+  scope_first_ = shared            ? order_.first_of_epoch()
+                 : beside_.empty() ? order_.first_of_launch()
+                                   : beside_.front()->first;
+  if (access.of_block) block_sites_.insert(access.site);
   const bool fine = all_in_bounds(access);
   const bool atomic =
       access.kind == Kind::atomic || access.loads_atomically || (access.is_volatile && !shared);
@@ -335,8 +353,22 @@ void Detector::note_first_write(const Touch& touch) {
 
 /// Another thread's access that nothing orders with this one.
 bool Detector::racing(const Stamp& before, const Touch& touch, unsigned thread) const {
-  if (before.step() < scope_first_ || (before.atomic() && touch.atomic)) return false;
+  if (before.step() < scope_first_ || both_atomic(before, touch)) return false;
+  if (before.step() < order_.first_of_launch()) return beside(before.step()) != nullptr;
   return !order_.happened_before(before, thread);
+}
+
+/// An atomic of block scope is none for another block.
+bool Detector::both_atomic(const Stamp& before, const Touch& touch) const {
+  if (!before.atomic() || !touch.atomic) return false;
+  const bool same_block = before.step() >= order_.first_of_block();
+  return same_block || (!touch.access.of_block && !block_sites_.contains(before.site()));
+}
+
+const PastLaunch* Detector::beside(Step step) const {
+  const auto made = [step](const PastLaunch* past) { return past->first <= step && step <= past->last; };
+  const auto found = std::find_if(beside_.begin(), beside_.end(), made);
+  return found == beside_.end() ? nullptr : *found;
 }
 
 void Detector::read_after_write(const Touch& touch, const Cell& cell) {

@@ -16,6 +16,7 @@
 #include "simt/check/shadow.hpp"
 #include "simt/check/sites.hpp"
 #include "simt/runtime/host_touches.hpp"
+#include "simt/runtime/stream_order.hpp"
 #include "simt/shim/simt_vector_types.h"
 
 namespace simt::check {
@@ -27,6 +28,7 @@ struct WarpAccess {
   bool is_volatile = false;
   bool compares = false;          ///< a compare-and-swap
   bool loads_atomically = false;  ///< from shared memory
+  bool of_block = false;          ///< an atomic for the threads of its own block alone
   bool issues_copy = false;       ///< which may write from now on
   unsigned bytes = 4;
   unsigned matrices = 0;    ///< that are moved, with 16 bytes, a row, for each lane; 0: an ordinary access
@@ -50,6 +52,16 @@ struct WarpAccess {
 struct LaunchFacts {
   std::string kernel;
   dim3 grid, block;
+  StreamOrder order{};
+};
+
+/// A launch that has ended, or a part of it between two grid.sync(), with what findings need to know.
+struct PastLaunch {
+  LaunchFacts facts;
+  Step first = 0, last = 0;
+  std::vector<uint3> blocks;  ///< in the order in which they began
+  std::vector<Step> block_starts;
+  std::uintptr_t code = 0;  ///< where its module begins: sites of another module have been forgotten
 };
 
 class Detector {
@@ -58,6 +70,8 @@ class Detector {
       : order_(order), sites_(sites), log_(log), global_(kWindowBytes), shared_(kSharedWindowBytes) {}
 
   void begin_launch(const LaunchFacts& facts);
+  /// The launch has ended, or all its blocks stand in grid.sync(): before Order::begin_launch.
+  void end_part();
   void begin_block(uint3 index);
   void end_epoch();  ///< before Order::end_epoch
   void end_block();
@@ -87,6 +101,7 @@ class Detector {
   /// One side of a finding, with places and threads filled in.
   FindingSide side(unsigned site, unsigned thread) const;
   FindingSide side(const Stamp& stamp) const;
+  FindingSide side(const Stamp& stamp, const PastLaunch& launch) const;
   /// A finding of the running block at that site, of a class of the registry, with its severity and advice.
   Finding finding(const char* kind, unsigned site, unsigned thread) const;
   /// The element as the side's source has it.
@@ -168,6 +183,9 @@ class Detector {
   void note_uninitialised(const Touch& touch, unsigned bytes);
   void note_first_write(const Touch& touch);
   bool racing(const Stamp& before, const Touch& touch, unsigned thread) const;
+  bool both_atomic(const Stamp& before, const Touch& touch) const;
+  /// The launch that made the step, if nothing orders it with the one that runs; else null.
+  const PastLaunch* beside(Step step) const;
   void read_after_write(const Touch& touch, const Cell& cell);
   void write_after_others(const Touch& touch, const Cell& cell);
   void write_after_write(const Touch& touch, const Cell& cell);
@@ -186,6 +204,8 @@ class Detector {
 
   enum class Did { read, write, write_same_value, issue_copy };
   void report_conflict(const Touch& touch, unsigned thread, const Stamp& before, Did before_did);
+  void report_launches(const Touch& touch, unsigned thread, const Stamp& before, Did before_did,
+                       const PastLaunch& other);
   void report_out_of_bounds(const WarpAccess& access, unsigned lane);
   void report_uninitialised(const UninitialisedRead& read);
 
@@ -206,11 +226,14 @@ class Detector {
   std::vector<Guess> earlier_guesses_;      ///< of blocks that have ended: one for each pair of sites
   std::set<unsigned> guessing_sites_;       ///< of the launch: reads there are first guesses
   std::set<unsigned> comparing_sites_;      ///< of the launch: there stands a compare-and-swap
+  std::set<unsigned> block_sites_;          ///< of the launch: there stands an atomic of block scope
   std::set<std::pair<unsigned, const SharedRange*>> unreached_;  ///< at a site, variables of other kernels
   const GlobalRange* last_range_ = nullptr;
   const SharedRange* last_shared_ = nullptr;
   Step scope_first_ = 0;                        ///< of the access in hand: older stamps mean nothing to it
   std::vector<GlobalRange> known_allocations_;  ///< at the last launch
+  std::deque<PastLaunch> past_;                 ///< the latest
+  std::vector<const PastLaunch*> beside_;       ///< those that nothing orders with the one that runs
 };
 
 struct Detector::Standing {

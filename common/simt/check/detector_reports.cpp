@@ -72,6 +72,16 @@ FindingSide Detector::side(const Stamp& stamp) const {
   return result;
 }
 
+FindingSide Detector::side(const Stamp& stamp, const PastLaunch& launch) const {
+  const unsigned x = launch.facts.block.x, y = launch.facts.block.y, thread = stamp.thread();
+  const uint3 block = launch.blocks[Order::block_of(stamp.step(), launch.block_starts)];
+  FindingSide result;
+  if (launch.code == sites_.code_begin()) result = side(stamp.site(), thread);
+  result.block = {block.x, block.y, block.z};
+  result.thread = {thread % x, thread / x % y, thread / x / y};
+  return result;
+}
+
 Finding Detector::finding(const char* kind, unsigned site, unsigned thread) const {
   const FindingClass& known = *find_class(kind);
   Finding finding;
@@ -90,7 +100,33 @@ ElementName Detector::element(const FindingSide& side, Space space, std::uint64_
   return memory_map().element(space, offset, bytes, texts_of(side.calls));
 }
 
+void Detector::report_launches(const Touch& touch, unsigned thread, const Stamp& before, Did before_did,
+                               const PastLaunch& other) {
+  const WarpAccess& access = touch.access;
+  const bool same_value = before_did == Did::write_same_value;
+  const char* const kind = same_value ? kSameValueWrite : kRace;
+  if (log_.repeated(kind, access.site, before.site())) return;
+  Finding report = finding(kind, access.site, thread);
+  report.other = side(before, other);
+  report.memory = name_of(access.space);
+  const ElementName here = element(report.here, access.space, touch.offset, access.bytes);
+  report.element = here.text;
+  const std::string place = report.other.line == 0 ? "" : " " + place_beside(report.other, report.here);
+  report.what =
+      fmt::format("{} {} {} in {} memory, which {} of {} {}{}{}, and nothing orders the two launches.",
+                  subject(report.here), verb(access.kind), here.full_text(), report.memory, who(report.other),
+                  other.facts.kernel,
+                  before_did == Did::read ? "reads"
+                  : before.atomic()       ? "atomically updates"
+                                          : "writes",
+                  place, same_value ? " with the same value" : "");
+  advise(report, same_value ? kHarmlessWrite : kRaceOfLaunches);
+  log_.add(kind, std::move(report), access.site, before.site());
+}
+
 void Detector::report_conflict(const Touch& touch, unsigned thread, const Stamp& before, Did before_did) {
+  if (const PastLaunch* const other = beside(before.step()))
+    return report_launches(touch, thread, before, before_did, *other);
   const WarpAccess& access = touch.access;
   const bool before_writes = before_did != Did::read, same_value = before_did == Did::write_same_value;
   const bool same_block = before.step() >= order_.first_of_block();
@@ -144,6 +180,8 @@ void Detector::report_conflict(const Touch& touch, unsigned thread, const Stamp&
     // The registry's advice is the only one.
   } else if (access.issues_copy || after_copy) {
     advise(report, kRaceWithCopy);
+  } else if (!same_block && before.atomic() && touch.atomic) {
+    advise(report, kRaceOfBlockScope);
   } else if (!same_block) {
     advise(report, before_writes && access.kind != Kind::read ? kRaceOfBlocksThatWrite : kRaceOfBlocks);
   } else if (before.atomic() || touch.atomic) {

@@ -80,9 +80,9 @@ void Order::end_epoch() {
   }
 }
 
-std::uint32_t Order::block_of(Step step) const {
-  const auto next = std::upper_bound(block_starts_.begin(), block_starts_.end(), step);
-  return static_cast<std::uint32_t>(next - block_starts_.begin()) - 1;
+std::uint32_t Order::block_of(Step step, const std::vector<Step>& block_starts) {
+  const auto next = std::upper_bound(block_starts.begin(), block_starts.end(), step);
+  return static_cast<std::uint32_t>(next - block_starts.begin()) - 1;
 }
 
 void Order::join(unsigned warp, LaneMask lanes) {

@@ -52,10 +52,13 @@ class Order {
 
   Step step_of(unsigned warp) const { return warp_steps_[warp]; }
   Step first_of_launch() const { return launch_first_; }
+  Step last() const { return last_step_; }
   Step first_of_block() const { return block_first_; }
   Step first_of_epoch() const { return epoch_first_; }
   /// Which block of the launch, in the order in which they began, made that step.
-  std::uint32_t block_of(Step step) const;
+  std::uint32_t block_of(Step step) const { return block_of(step, block_starts_); }
+  static std::uint32_t block_of(Step step, const std::vector<Step>& block_starts);
+  const std::vector<Step>& block_starts() const { return block_starts_; }
   std::uint32_t block() const { return static_cast<std::uint32_t>(block_starts_.size()) - 1; }
 
   /// True as long as no fence was met in this launch: then atomics order nothing.

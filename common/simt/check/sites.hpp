@@ -29,6 +29,7 @@ class SiteTable {
   /// Sets all counts to 0, and forgets the sites and the paths if they belong to another module. What has no
   /// site of its own in this launch counts as the place that called it, if that is known.
   void begin_launch(std::uintptr_t code_begin, std::size_t code_bytes, const CallStack& caller);
+  std::uintptr_t code_begin() const { return code_begin_; }
 
   /// The site of an instruction, given as its offset in the module's code. What belongs to the simulator's
   /// own headers counts as its caller's. Cost: a look-up; the first time, microseconds.

@@ -20,7 +20,8 @@ SharedWork work_of(const SimtGraphNode& node, Order order);
 std::vector<Step> steps_of(const SimtGraph& graph, Order order) {
   std::vector<Step> steps;
   for (const SimtGraphNode* const node : in_order(graph, order))
-    if (node != nullptr) steps.push_back({node, node->type, work_of(*node, order)});
+    if (node != nullptr)
+      steps.push_back({node, node->type, work_of(*node, order), {node->before.begin(), node->before.end()}});
   return steps;
 }
 
@@ -78,8 +79,21 @@ std::vector<Step> launched_steps(const SimtGraph& graph, Order order) {
 }
 
 void run(const std::vector<Step>& steps) {
-  for (const Step& step : steps)
+  Context& context = Context::get();
+  StreamOrder whole = context.running();
+  const StreamOrder before_all = whole;
+  std::map<const SimtGraphNode*, VectorClock> done;
+  for (const Step& step : steps) {
+    StreamOrder order = before_all;
+    for (const SimtGraphNode* const before : step.before) order.nodes.join(done[before]);
+    order.node = context.new_serial();
+    order.nodes.reach(order.node, order.number);
+    context.set_running(order);
     if (step.work != nullptr) (*step.work)();
+    done[step.of] = context.running().nodes;  // with those of a graph that the node is
+    whole.nodes.join(done[step.of]);
+  }
+  context.set_running(whole);
 }
 
 void clone_into(SimtGraph& clone, const SimtGraph& graph) {

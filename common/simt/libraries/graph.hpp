@@ -42,6 +42,7 @@ struct SimtGraphExec {
     const SimtGraphNode* of;  ///< which may be gone: a name for it
     cudaGraphNodeType type;
     std::shared_ptr<const std::function<void()>> work;
+    std::vector<const SimtGraphNode*> before{};
   };
   std::vector<Step> steps{};
   std::vector<void*> freed_at_launch{};

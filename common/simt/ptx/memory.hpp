@@ -55,11 +55,12 @@ inline void announce(const Frame& f, const Step& s, check::Kind kind, void* addr
   if ((s.flags & kVolatile) != 0 && kind == check::Kind::read) f.block.spin_hint();
 }
 
+inline check::FenceScope scope_of(unsigned flags) {
+  return (flags & kOfBlock) != 0 ? check::FenceScope::block : check::FenceScope::device;
+}
 inline void fence(const Frame& f, unsigned flags) {
   __atomic_thread_fence(__ATOMIC_SEQ_CST);
-  if (check::active_recorder == nullptr) return;
-  const bool of_block = (flags & kOfBlock) != 0;
-  check::Checker::get().fence(of_block ? check::FenceScope::block : check::FenceScope::device, f.caller);
+  if (check::active_recorder != nullptr) check::Checker::get().fence(scope_of(flags), f.caller);
 }
 inline Bound bind_fence(const Match& m) {
   return {[](const Frame& f, const Step& s) { fence(f, s.flags); }, m.has("cta") ? kOfBlock : 0u};
@@ -112,17 +113,20 @@ inline Bound bind_store(const Match& m) {
   return bound;
 }
 
-inline void announce_atomic(const Frame& f, void* address, unsigned bytes, SimtAtomic operation) {
+inline void announce_atomic(const Frame& f, const Step& s, void* address, unsigned bytes,
+                            SimtAtomic operation) {
   need_aligned(f, address, bytes);
   f.block.spin_hint();
-  if (check::active_recorder != nullptr) check::Checker::get().atomic(address, bytes, operation, f.caller);
+  if (check::active_recorder != nullptr)
+    check::Checker::get().atomic(address, bytes, operation, f.caller, scope_of(s.flags));
 }
 /// A load or a store that is atomic. In shared memory, check mode knows it by that; elsewhere, as volatile.
 inline void announce_strong(const Frame& f, const Step& s, check::Kind kind, void* address, unsigned bytes) {
   if (f.block.is_shared(address))
-    announce_atomic(f, address, bytes, kind == check::Kind::read ? simt_atomic_load : simt_atomic_exchange);
-  else
-    announce(f, s, kind, address, bytes);
+    return announce_atomic(f, s, address, bytes,
+                           kind == check::Kind::read ? simt_atomic_load : simt_atomic_exchange);
+  if (check::active_recorder != nullptr) check::Checker::get().note_scope(scope_of(s.flags), f.caller);
+  announce(f, s, kind, address, bytes);
 }
 
 template <class T>
@@ -194,7 +198,7 @@ template <class Bits, class Change>
 Bits update(const Frame& f, const Step& s, void* where, SimtAtomic operation, Change change) {
   if ((s.flags & kRelease) != 0) fence(f, s.flags);
   auto* const at = static_cast<Bits*>(where);
-  announce_atomic(f, at, sizeof(Bits), operation);
+  announce_atomic(f, s, at, sizeof(Bits), operation);
   Bits before = __atomic_load_n(at, __ATOMIC_SEQ_CST);
   while (
       !__atomic_compare_exchange_n(at, &before, change(before), false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST)) {

@@ -28,9 +28,9 @@ void name_views(Sequence& sequence, std::vector<std::string> memory, std::uint32
 /// kernel's dynamic shared memory.
 void name_handed_on(Sequence& sequence);
 
-/// @brief Names the parameters of each kernel that is defined here at the start of its body; see
-/// simt_names.h.
-void name_parameters(Sequence& sequence);
+/// @brief Names the parameters of each kernel that is defined here at the start of its body, and notes there
+/// its launch bounds; see simt_names.h.
+void describe_kernels(Sequence& sequence);
 
 /// @brief Spells `__noinline__` as the attribute it is. No macro can: it would change
 /// `__attribute__((__noinline__))`, too.

@@ -45,7 +45,7 @@ void rewrite_macros(File& file, const Sequence& code) {
     rewrite_inline_asm(body);
     const bool shared = std::any_of(first, last, [](const Token& t) { return t.word == Word::shared; });
     rewrite_shared(body, shared && !occurs_outside_functions(code, clean_text(file.lexed.source, *first)));
-    name_parameters(body);
+    describe_kernels(body);
     rewrite_noinline(body);
     rewrite_launches(body);
   }
@@ -87,7 +87,7 @@ std::vector<Edit> find_edits(Lexed lexed, std::string_view file_name, const Decl
   collect_kernels(code);
   rewrite_inline_asm(code);
   rewrite_shared(code);
-  name_parameters(code);
+  describe_kernels(code);
   rewrite_noinline(code);
   if (!file.lexed.nested_launches) check_launches_of_kernels(code);
   rewrite_launches(code);

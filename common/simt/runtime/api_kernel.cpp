@@ -61,14 +61,16 @@ cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* attributes, const void* fu
   if (attributes == nullptr) return context.fail(cudaErrorInvalidValue);
   if (function == nullptr) return context.fail(cudaErrorInvalidDeviceFunction);
   *attributes = cudaFuncAttributes{};
-  attributes->maxThreadsPerBlock = static_cast<int>(simt::kMaxThreadsPerBlock);
+  attributes->maxThreadsPerBlock =
+      static_cast<int>(simt::most_threads(simt::kernel_module(function), simt::function_name(function)));
   attributes->sharedSizeBytes = static_bytes(function);
   attributes->maxDynamicSharedSizeBytes = static_cast<int>(dynamic_shared_limit(context, function));
   attributes->ptxVersion = attributes->binaryVersion = context.profile->major * 10 + context.profile->minor;
   return cudaSuccess;
 }
 
-// Bounded by threads, by blocks and by shared memory; registers are unknown.
+// Bounded by threads, by blocks and by shared memory, and, as on a GPU, not by launch bounds; registers are
+// unknown.
 cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, const void* function, int block_size,
                                                           std::size_t dynamic_shared_bytes) {
   SIMT_API_ENTRY();

@@ -51,18 +51,33 @@ Refusal check_grid(const unsigned (&grid)[3], std::uint32_t max_grid_x) {
   return {};
 }
 
-std::size_t static_bytes_of(const SimtLaunch& launch) {
-  static auto* known = new std::map<const void*, std::size_t>;
+/// What the kernel's module says of it.
+struct KernelNeeds {
+  std::size_t static_bytes, most_threads;
+};
+
+const KernelNeeds& needs_of(const SimtLaunch& launch) {
+  static auto* known = new std::map<const void*, KernelNeeds>;
   const auto* const code = launch.function ? launch.function : reinterpret_cast<const void*>(launch.invoke);
   const auto [entry, is_new] = known->try_emplace(code);
-  if (is_new)
-    entry->second =
-        static_shared_bytes(kernel_module(code), launch.function ? function_name(code) : launch.name);
+  if (is_new) {
+    const KernelModule& module = kernel_module(code);
+    const std::string kernel = launch.function ? function_name(code) : launch.name;
+    entry->second = {static_shared_bytes(module, kernel), most_threads(module, kernel)};
+  }
   return entry->second;
 }
 
+Refusal check_bounds(const SimtLaunch& launch) {
+  const std::uint64_t threads = threads_of(launch.block);
+  const std::size_t most = needs_of(launch).most_threads;
+  if (threads <= most) return {};
+  return fmt::format("a block has {} threads, and the kernel's __launch_bounds__ promise {} at most", threads,
+                     most);
+}
+
 Refusal check_shared(const Context& context, const SimtLaunch& launch) {
-  const std::size_t bytes = launch.dynamic_shared_bytes, static_bytes = static_bytes_of(launch);
+  const std::size_t bytes = launch.dynamic_shared_bytes, static_bytes = needs_of(launch).static_bytes;
   if (bytes + static_bytes <= context.profile->shared_per_block) return {};
   const std::string kernel = launch.function ? function_name(launch.function) : launch.name;
   const auto opted_in = context.dynamic_shared_optin.find(base_name(kernel));
@@ -87,7 +102,7 @@ Refusal check_code(const Context& context, const SimtLaunch& launch) {
 /// The kernel's own name, also where the launch has a pointer to it, under a name of its own.
 std::string kernel_of(const SimtLaunch& launch) {
   static auto* names = new std::map<const void*, std::string>;
-  if (launch.function == nullptr) return launch.name;
+  if (launch.function == nullptr || launch.by_name != 0) return launch.name;
   const auto [entry, is_new] = names->try_emplace(launch.function);
   if (is_new) entry->second = written_name(function_name(launch.function));
   return entry->second.empty() ? launch.name : entry->second;
@@ -101,7 +116,7 @@ struct LaunchRefusal {
 
 /// What a GPU's compiler refuses, whatever the launch.
 std::optional<LaunchRefusal> check_variables(const Context& context, const SimtLaunch& launch) {
-  const std::size_t bytes = static_bytes_of(launch);
+  const std::size_t bytes = needs_of(launch).static_bytes;
   if (bytes <= context.profile->shared_per_block) return {};
   return LaunchRefusal{
       .reason = fmt::format(
@@ -114,6 +129,7 @@ std::optional<LaunchRefusal> check_variables(const Context& context, const SimtL
 std::optional<LaunchRefusal> check_launch(const Context& context, const SimtLaunch& request) {
   if (std::optional<LaunchRefusal> refusal = check_variables(context, request)) return refusal;
   Refusal refusal = check_block(request.block);
+  if (!refusal) refusal = check_bounds(request);
   if (!refusal) refusal = check_grid(request.grid, context.max_grid_x());
   if (!refusal) refusal = check_shared(context, request);
   if (!refusal) refusal = check_code(context, request);
@@ -214,7 +230,8 @@ extern "C" void simt_launch(const SimtLaunch* request) {
   Launch launch = prepare_launch(*request, arguments.get());
   if (request->of_library != 0) launch.caller = CallStack::here();
   launch.comes_last = context.host_first.puts_off();
-  const auto runs = [&context, arguments](const Launch& prepared) {
+  const auto runs = [&context, arguments](Launch prepared) {
+    prepared.order = context.running();
     context.host_first.do_or_put_off([&context, arguments, prepared] { context.run_kernel(prepared); }, true);
   };
   if (context.capture_of(stream) != nullptr) {

@@ -85,6 +85,18 @@ cudaError_t allocate_shared(Context& context, void** pointer, std::size_t bytes,
   return cudaSuccess;
 }
 
+/// What was queued and may use the memory has run.
+cudaError_t free_device(Context& context, void* pointer) {
+  if (context.sticky() != cudaSuccess) return context.sticky();
+  const bool puts_off = context.host_first.puts_off();
+  if (!(puts_off ? device_memory().give_up(pointer) : device_memory().release(pointer)))
+    return context.misuse(cudaErrorInvalidValue, "bad_free",
+                          "cudaFree got a pointer that cudaMalloc did not return, or that was freed before.");
+  simt::memory_pools().give_back(pointer);
+  if (puts_off) context.host_first.do_or_put_off([pointer] { device_memory().release(pointer); }, false);
+  return cudaSuccess;
+}
+
 cudaError_t free_shared(Context& context, void* pointer) {
   context.run_all();
   const auto entry = shared_allocations().find(static_cast<std::byte*>(pointer));
@@ -241,14 +253,18 @@ cudaError_t cudaFree(void* pointer) {
   if (pointer == nullptr) return cudaSuccess;
   if (find_shared(pointer) != nullptr) return free_shared(context, pointer);
   context.run_all();
-  if (context.sticky() != cudaSuccess) return context.sticky();
-  const bool puts_off = context.host_first.puts_off();
-  if (!(puts_off ? device_memory().give_up(pointer) : device_memory().release(pointer)))
-    return context.misuse(cudaErrorInvalidValue, "bad_free",
-                          "cudaFree got a pointer that cudaMalloc did not return, or that was freed before.");
-  simt::memory_pools().give_back(pointer);
-  if (puts_off) context.host_first.do_or_put_off([pointer] { device_memory().release(pointer); }, false);
-  return cudaSuccess;
+  return free_device(context, pointer);
+}
+
+cudaError_t cudaFreeAsync(void* pointer, cudaStream_t stream) {
+  SIMT_API_ENTRY();
+  if (const cudaError_t error = context.refusal_of(stream); error != cudaSuccess) return context.fail(error);
+  if (SimtCapture* const capture = context.capture_of(stream))
+    return context.fail(capture->release(pointer, stream));
+  if (pointer == nullptr) return cudaSuccess;
+  if (find_shared(pointer) != nullptr) return free_shared(context, pointer);
+  context.run_before_now(stream);
+  return free_device(context, pointer);
 }
 
 cudaError_t cudaMallocPitch(void** pointer, std::size_t* pitch, std::size_t width, std::size_t height) {

@@ -106,13 +106,6 @@ cudaError_t cudaMallocAsync(void** pointer, std::size_t bytes, cudaStream_t stre
   SIMT_API_ENTRY();
   return cudaMallocFromPoolAsync(pointer, bytes, &memory_pools().of_device(), stream);
 }
-cudaError_t cudaFreeAsync(void* pointer, cudaStream_t stream) {
-  SIMT_API_ENTRY();
-  if (const cudaError_t error = context.refusal_of(stream); error != cudaSuccess) return context.fail(error);
-  if (SimtCapture* const capture = context.capture_of(stream))
-    return context.fail(capture->release(pointer, stream));
-  return cudaFree(pointer);
-}
 
 cudaError_t cudaDeviceGetDefaultMemPool(cudaMemPool_t* pool, int device) {
   SIMT_API_ENTRY();

@@ -60,8 +60,13 @@ cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
   return after_waiting(context);
 }
 
-// Polling is waiting: the simulated device makes progress only while the host waits for it.
-cudaError_t cudaStreamQuery(cudaStream_t stream) { return cudaStreamSynchronize(stream); }
+// Asking often enough is waiting: the simulated device makes progress only while the host waits for it.
+cudaError_t cudaStreamQuery(cudaStream_t stream) {
+  SIMT_API_ENTRY();
+  if (!context.is_stream(stream) || context.capture_of(stream) != nullptr || !context.captures.empty())
+    return cudaStreamSynchronize(stream);                                        // which refuses it
+  return context.is_ready(stream) ? after_waiting(context) : cudaErrorNotReady;  // which is not kept
+}
 
 cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned) {
   SIMT_API_ENTRY();
@@ -74,7 +79,7 @@ cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned
   if (!event->recorded) return cudaSuccess;
   // Not the event itself: it may be recorded again or destroyed before the stream gets there.
   context.enqueue(
-      stream, SimtKind::other, [] {}, SimtMoment{event->stream, event->number});
+      stream, SimtKind::other, [] {}, event->when);
   return cudaSuccess;
 }
 
@@ -166,7 +171,12 @@ cudaError_t cudaEventSynchronize(cudaEvent_t event) {
   return after_waiting(context);
 }
 
-cudaError_t cudaEventQuery(cudaEvent_t event) { return cudaEventSynchronize(event); }
+cudaError_t cudaEventQuery(cudaEvent_t event) {
+  SIMT_API_ENTRY();
+  if (!context.is_event(event) || event->capture != nullptr)
+    return cudaEventSynchronize(event);  // refuses it
+  return context.is_ready(event) ? after_waiting(context) : cudaErrorNotReady;
+}
 
 cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t start, cudaEvent_t stop) {
   SIMT_API_ENTRY();

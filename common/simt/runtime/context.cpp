@@ -110,6 +110,7 @@ cudaError_t Context::refusal_of(cudaStream_t stream) {
 cudaStream_t Context::create_stream(bool waits_for_default) {
   auto stream = std::make_unique<SimtStream>();
   stream->waits_for_default = waits_for_default;
+  stream->serial = new_serial();
   const cudaStream_t handle = stream.get();
   streams_.emplace(handle, std::move(stream));
   return handle;
@@ -132,8 +133,19 @@ void Context::enqueue(cudaStream_t stream, SimtKind kind, std::function<void()> 
     queue.capture->add(stream, kind, std::move(run));
     return;
   }
-  queue.queue.push_back({next_number_++, std::move(run), after});
-  if (queue.queue.size() > kMostQueued) run_stream(stream);
+  queue.known.join(host_knows_);
+  if (after) queue.known.join(after->known);
+  if (&queue == &default_stream_) {
+    for (const auto& [handle, other] : streams_)
+      if (other->waits_for_default) queue.known.join(other->known);
+  } else if (queue.waits_for_default) {
+    queue.known.join(default_stream_.known);
+  }
+  const std::uint64_t number = next_number_++;
+  queue.known.reach(queue.serial, number);
+  queue.queue.push_back({{queue.serial, number, queue.known}, std::move(run), std::move(after)});
+  queue.asked = 0;
+  if (queue.queue.size() > kMostQueued) run_queue(queue);
 }
 
 void Context::record(cudaEvent_t event, cudaStream_t stream) {
@@ -142,46 +154,79 @@ void Context::record(cudaEvent_t event, cudaStream_t stream) {
     event->capture->record(event, stream);
     return;
   }
-  event->stream = stream;
-  event->number = next_number_;
+  event->when = {stream, next_number_};
   event->recorded = true;
   event->done = false;
+  event->asked = 0;
   enqueue(stream, SimtKind::other, [this, event, number = next_number_] {
-    if (!is_event(event) || event->number != number) return;  // destroyed, or recorded again later
+    if (!is_event(event) || event->when.number != number) return;  // destroyed, or recorded again later
     event->done = true;
     event->seconds =
         std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
   });
+  event->when.known = resolve(stream).known;
 }
 
 // Runs the operations of a stream up to that number, and before each what it has to wait for: the default
 // stream and the streams that do not opt out wait for each other.
 void Context::drain(SimtStream& stream, std::uint64_t last_number) {
-  while (!stream.queue.empty() && stream.queue.front().number <= last_number) {
+  while (!stream.queue.empty() && stream.queue.front().order.number <= last_number) {
     const SimtStream::Operation operation = std::move(stream.queue.front());
     stream.queue.pop_front();
     if (&stream == &default_stream_) {
       for (auto& [handle, other] : streams_)
-        if (other->waits_for_default) drain(*other, operation.number);
+        if (other->waits_for_default) drain(*other, operation.order.number);
     } else if (stream.waits_for_default) {
-      drain(default_stream_, operation.number);
+      drain(default_stream_, operation.order.number);
     }
     host_touches().relax();
     if (operation.after && has_queue(operation.after->stream))
       drain(resolve(operation.after->stream), operation.after->number);
+    running_ = operation.order;
     operation.run();
   }
 }
 
-void Context::run_stream(cudaStream_t stream) {
-  drain(resolve(stream), kEverything);
+void Context::run_before_now(cudaStream_t stream) {
+  enqueue(stream, SimtKind::other, [] {});
+  run_queue(resolve(stream));
+}
+
+void Context::run_queue(SimtStream& stream) {
+  drain(stream, kEverything);
   host_first.let_host_look();
 }
 
+void Context::run_stream(cudaStream_t stream) {
+  SimtStream& queue = resolve(stream);
+  host_knows_.join(queue.known);
+  run_queue(queue);
+}
+
 void Context::run_until(cudaEvent_t event) {
-  if (event->recorded && !event->done && has_queue(event->stream))
-    drain(resolve(event->stream), event->number);
+  if (event->recorded && !event->done && has_queue(event->when.stream))
+    drain(resolve(event->when.stream), event->when.number);
+  host_knows_.join(event->when.known);
   host_first.let_host_look();
+}
+
+// A program that asks a number of times and then goes on has waited for nothing.
+bool Context::was_patient(unsigned& asked) const {
+  const unsigned patience = settings.order == Order::reverse ? 1000 : 1;
+  return asked++ >= patience;
+}
+
+bool Context::is_ready(cudaStream_t stream) {
+  SimtStream& queue = resolve(stream);
+  if (!queue.queue.empty() && !was_patient(queue.asked)) return false;
+  run_stream(stream);
+  return true;
+}
+
+bool Context::is_ready(cudaEvent_t event) {
+  if (event->recorded && !event->done && !was_patient(event->asked)) return false;
+  run_until(event);
+  return true;
 }
 
 void Context::run_each_stream() {
@@ -195,9 +240,15 @@ void Context::run_each_stream() {
   drain(default_stream_, kEverything);
 }
 
+void Context::let_host_know_all() {
+  host_knows_.join(default_stream_.known);
+  for (const auto& [handle, stream] : streams_) host_knows_.join(stream->known);
+}
+
 void Context::run_all() {
   do run_each_stream();
   while (!is_idle());  // a host function may queue more in a stream that has had its turn
+  let_host_know_all();
   std::erase_if(streams_, [](const auto& entry) { return entry.second->destroyed; });
   host_first.let_host_look();
 }
@@ -249,7 +300,10 @@ void Context::run_kernel(const Launch& launch) {
   while (!waiting.empty()) {
     const NestedLaunch next = std::move(waiting.back());
     waiting.pop_back();
-    if (const std::optional<Launch> nested = accept_nested(next)) run_grid(*nested, next.depth, waiting);
+    if (std::optional<Launch> nested = accept_nested(next)) {
+      nested->order = launch.order;
+      run_grid(*nested, next.depth, waiting);
+    }
   }
 }
 
@@ -313,6 +367,7 @@ void Context::report_red_zones(const std::string& kernel) {
 
 void Context::reset() {
   drop_all();
+  let_host_know_all();
   streams_.clear();
   events_.clear();
   dynamic_shared_optin.clear();

@@ -27,12 +27,14 @@
 #include "simt/runtime/launch.hpp"
 #include "simt/runtime/memory.hpp"
 #include "simt/runtime/runtime_objects.hpp"
+#include "simt/runtime/stream_order.hpp"
 #include "simt/shim/cuda_runtime_api.h"
 
 /// An operation that was queued.
 struct SimtMoment {
   cudaStream_t stream = nullptr;
   std::uint64_t number = 0;
+  simt::VectorClock known{};  ///< what has come before it, and itself
 };
 
 /// What an operation is, by the numbers of cudaGraphNodeType.
@@ -61,11 +63,14 @@ struct SimtStream {
   SIMT_RUNTIME_OBJECT
 
   struct Operation {
-    std::uint64_t number = 0;
+    simt::StreamOrder order;
     std::function<void()> run;
     std::optional<SimtMoment> after{};  ///< what must have happened first
   };
+  std::uint64_t serial = 0;  ///< no other stream of the program has it
   std::deque<Operation> queue;
+  simt::VectorClock known;        ///< what has come before whatever is queued next
+  unsigned asked = 0;             ///< how often the host has asked since something was queued last
   bool waits_for_default = true;  ///< false: created with cudaStreamNonBlocking
   bool destroyed = false;         ///< but what is queued is still to run
   SimtCapture* capture = nullptr;
@@ -74,9 +79,9 @@ struct SimtStream {
 struct SimtEvent {
   SIMT_RUNTIME_OBJECT
 
-  cudaStream_t stream = nullptr;  ///< where it was last recorded
-  std::uint64_t number = 0;       ///< of that operation
+  SimtMoment when{};  ///< it was last recorded
   bool recorded = false, done = false, timed = true;
+  unsigned asked = 0;              ///< how often the host has asked since then
   SimtCapture* capture = nullptr;  ///< that it was recorded in
   double seconds = 0.0;
 };
@@ -187,9 +192,19 @@ class Context {
   void enqueue(cudaStream_t stream, SimtKind kind, std::function<void()> run,
                std::optional<SimtMoment> after = {});
   void record(cudaEvent_t event, cudaStream_t stream);
+  /// The place in the order of streams of the operation that runs.
+  const simt::StreamOrder& running() const { return running_; }
+  void set_running(const simt::StreamOrder& order) { running_ = order; }
+  std::uint64_t new_serial() { return next_serial_++; }
+  /// What comes before an operation that would be queued in the stream now. The host does not wait for it.
+  void run_before_now(cudaStream_t stream);
+  // The host waits.
   void run_stream(cudaStream_t stream);
   void run_until(cudaEvent_t event);
   void run_all();
+  // The host asks, and is told "not ready" at first: more often in the reverse order.
+  bool is_ready(cudaStream_t stream);
+  bool is_ready(cudaEvent_t event);
   void finish_all();       ///< also what was put off: no host code comes after it
   bool is_idle() const;    ///< nothing is queued
   std::size_t drop_all();  ///< returns how many operations were queued
@@ -215,17 +230,22 @@ class Context {
   bool has_queue(cudaStream_t stream) const;  ///< it is a stream, or has been destroyed since
   SimtStream& resolve(cudaStream_t stream);
   void drain(SimtStream& stream, std::uint64_t last_number);
+  void run_queue(SimtStream& stream);
   void run_each_stream();
+  void let_host_know_all();
+  bool was_patient(unsigned& asked) const;
   void run_grid(const Launch& launch, unsigned depth, std::vector<NestedLaunch>& waiting);
   std::optional<Launch> accept_nested(const NestedLaunch& nested);
   void report_red_zones(const std::string& kernel);
   void make_progress();
 
   cudaError_t last_ = cudaSuccess, sticky_ = cudaSuccess;
-  SimtStream default_stream_;
+  SimtStream default_stream_;  ///< its serial number is 0
   std::map<cudaStream_t, std::unique_ptr<SimtStream>> streams_;
   std::map<cudaEvent_t, std::unique_ptr<SimtEvent>> events_;
-  std::uint64_t next_number_ = 1;
+  std::uint64_t next_number_ = 1, next_serial_ = 1;
+  simt::VectorClock host_knows_;  ///< what the host has waited for
+  simt::StreamOrder running_;
   bool host_watches_ = false;
 };
 

@@ -9,6 +9,7 @@
 #include "simt/control.hpp"
 #include "simt/runtime/block.hpp"
 #include "simt/runtime/fault.hpp"
+#include "simt/runtime/stream_order.hpp"
 #include "simt/shim/simt_vector_types.h"
 
 namespace simt {
@@ -25,6 +26,7 @@ struct Launch {
   CallStack caller;          ///< of a library's algorithm: where the program called it; else empty
   std::uint64_t number = 0;  ///< for HostTouches; 0: it watches nothing
   bool comes_last = false;   ///< no host code comes after it that could read what it leaves
+  StreamOrder order{};       ///< among the operations of all streams
 };
 
 /// @brief Runs the whole grid and returns when its last block has ended.

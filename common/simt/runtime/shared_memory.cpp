@@ -62,6 +62,11 @@ std::string function_of(const char* variable) {
   return colon == std::string::npos ? name : name.substr(0, colon);
 }
 
+/// Whether it is what SIMT_LAUNCH_BOUNDS declares in a kernel.
+bool tells_launch_bounds(const char* name) {
+  return std::strncmp(name, "_ZZ", 3) == 0 && std::strstr(name, "18simt_launch_bounds") != nullptr;
+}
+
 /// Tables of virtual functions, type descriptions, guards of local statics.
 bool is_made_by_compiler(const char* name) {
   return std::strncmp(name, "_ZT", 3) == 0 || std::strncmp(name, "_ZGV", 4) == 0 || name[0] == '.';
@@ -105,6 +110,8 @@ void read_variables(KernelModule& module, std::uintptr_t load_address) {
         module.thread_locals.push_back({symbol.st_value, symbol.st_size, name, {}, !is_guard(name)});
       else if (type == STT_TLS)  // of a namespace: `__shared__`, or the host's own, which looks alike
         module.shared.push_back({symbol.st_value, symbol.st_size, name});
+      else if (type == STT_OBJECT && tells_launch_bounds(name))
+        module.launch_bounds.push_back({function_of(name), symbol.st_size});
       else if (type == STT_OBJECT && !is_made_by_compiler(name))
         module.data.push_back({load_address + symbol.st_value, symbol.st_size, name});
       else if (type == STT_FUNC)
@@ -123,6 +130,12 @@ void read_variables(KernelModule& module, std::uintptr_t load_address) {
     variable.points_to_dynamic = variable.bytes == sizeof(void*) &&
                                  std::ranges::find(module.thread_locals, "_ZGV" + variable.symbol.substr(2),
                                                    &SharedVariable::symbol) != module.thread_locals.end();
+}
+
+/// What to compare names by. A variable's symbol says nothing of its kernel's return type, which a template's
+/// own symbol names.
+auto comparable_name_for(const std::string& kernel) {
+  return kernel.find('(') != std::string::npos ? written_name : base_name;
 }
 
 struct Search {
@@ -222,8 +235,7 @@ const KernelModule& kernel_module(const void* code) {
 }
 
 std::size_t static_shared_bytes(const KernelModule& module, const std::string& kernel) {
-  // A variable's symbol says nothing of the kernel's return type, which a template's own symbol names.
-  const auto name_of = kernel.find('(') != std::string::npos ? written_name : base_name;
+  const auto name_of = comparable_name_for(kernel);
   std::map<std::string, std::size_t> bytes;
   for (const SharedVariable& variable : module.shared)
     if (!variable.function.empty() && name_of(variable.function) == name_of(kernel) &&
@@ -231,6 +243,14 @@ std::size_t static_shared_bytes(const KernelModule& module, const std::string& k
       bytes[variable.function] += variable.bytes;
   const auto fewest = std::ranges::min_element(bytes, {}, [](const auto& entry) { return entry.second; });
   return fewest == bytes.end() ? 0 : fewest->second;
+}
+
+std::size_t most_threads(const KernelModule& module, const std::string& kernel) {
+  const auto name_of = comparable_name_for(kernel);
+  std::size_t most = 0;
+  for (const LaunchBounds& bounds : module.launch_bounds)
+    if (name_of(bounds.kernel) == name_of(kernel)) most = std::max(most, bounds.threads);
+  return most == 0 ? kMaxThreadsPerBlock : most;
 }
 
 std::byte* thread_local_storage(const KernelModule& module) {

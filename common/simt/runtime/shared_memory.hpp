@@ -26,6 +26,12 @@ struct SharedVariable {
   bool points_to_dynamic = false;     ///< what `extern __shared__ T name[]` becomes: set at its first use
 };
 
+/// What a kernel says in `__launch_bounds__(threads)`.
+struct LaunchBounds {
+  std::string kernel;  ///< with template arguments
+  std::size_t threads = 0;
+};
+
 /// A variable of a namespace: `__device__`, `__constant__`, or the host's own.
 struct DataVariable {
   std::uintptr_t address = 0;
@@ -56,6 +62,7 @@ struct KernelModule {
   std::vector<SharedVariable> shared;
   std::vector<SharedVariable> thread_locals;  ///< other small ones: pointers to the dynamic buffer, guards
   std::vector<DataVariable> data;
+  std::vector<LaunchBounds> launch_bounds;
   std::vector<std::uintptr_t> functions;  ///< where each begins, in order
 
   bool contains(std::uintptr_t address) const { return address >= begin && address < end; }
@@ -69,6 +76,10 @@ const KernelModule& kernel_module(const void* code);
 /// the like; of several kernels of one name, the one with the fewest bytes counts. 0 if the module has no
 /// such kernel.
 std::size_t static_shared_bytes(const KernelModule& module, const std::string& kernel);
+
+/// @brief How many threads a block of the kernel may have by its launch bounds; of several kernels of one
+/// name, the one that takes the most counts. kMaxThreadsPerBlock if none says anything.
+std::size_t most_threads(const KernelModule& module, const std::string& kernel);
 
 /// @brief Where the calling thread's copy of the module's thread-local storage begins; null if it has none.
 std::byte* thread_local_storage(const KernelModule& module);

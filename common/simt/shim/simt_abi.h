@@ -54,6 +54,8 @@ enum SimtAtomic { simt_atomic_update, simt_atomic_exchange, simt_atomic_compare,
 /// that follow carry it out: for a load or a comparison one of that kind; for another operation a store or an
 /// exchange, or a load and comparisons until one of them succeeds.
 void simt_atomic(const void* address, unsigned bytes, SimtAtomic operation);
+/// Before one of block scope: an atomic for the threads of its own block alone.
+void simt_atomic_of_block(const void* address, unsigned bytes, SimtAtomic operation);
 /// address[i] += values[i] for each of `count` numbers, each addition by itself; `before` becomes what was
 /// there.
 void simt_atomic_add_floats(float* address, const float* values, unsigned count, float* before);
@@ -94,7 +96,8 @@ long long simt_clock(void);
 
 struct SimtLaunch {
   const char* name;      ///< the kernel as written, for messages
-  const void* function;  ///< the kernel's address, if it was launched through a pointer
+  const void* function;  ///< the kernel's address, if it is known
+  int by_name;           ///< the launch names the kernel, and no pointer to it
   unsigned grid[3], block[3];
   std::size_t dynamic_shared_bytes;
   void* stream;

@@ -11,13 +11,15 @@
 
 namespace simt {
 
-/// Replaces *address by change(*address) in one step; returns what was there.
+/// Replaces *address by change(*address) in one step; returns what was there. `tell` is simt_atomic() or
+/// simt_atomic_of_block().
 template <class T, class Change>
-__forceinline__ T atomic_update(T* address, Change change, SimtAtomic operation = simt_atomic_update) {
+__forceinline__ T atomic_update(T* address, Change change, SimtAtomic operation = simt_atomic_update,
+                                decltype(simt_atomic)& tell = simt_atomic) {
   using Bits = std::conditional_t<sizeof(T) == 8, unsigned long long,
                                   std::conditional_t<sizeof(T) == 4, unsigned, unsigned short>>;
   auto* bits = reinterpret_cast<Bits*>(address);
-  simt_atomic(address, sizeof(T), operation);
+  tell(address, sizeof(T), operation);
   Bits expected = __atomic_load_n(bits, __ATOMIC_SEQ_CST);
   for (;;) {
     T before;
@@ -32,19 +34,17 @@ __forceinline__ T atomic_update(T* address, Change change, SimtAtomic operation 
 
 }  // namespace simt
 
-#define SIMT_ATOMIC_OPERATION(NAME, TYPE, CLASS, EXPRESSION)               \
-  __forceinline__ TYPE atomic##NAME(TYPE* address, TYPE value) {           \
-    return simt::atomic_update(                                            \
-        address, [value](TYPE old) -> TYPE { return EXPRESSION; }, CLASS); \
-  }                                                                        \
-  __forceinline__ TYPE atomic##NAME##_block(TYPE* address, TYPE value) {   \
-    return atomic##NAME(address, value);                                   \
-  }                                                                        \
-  __forceinline__ TYPE atomic##NAME##_system(TYPE* address, TYPE value) {  \
-    return atomic##NAME(address, value);                                   \
+#define SIMT_ATOMIC_OPERATION(NAME, TYPE, CLASS, TELL, EXPRESSION)               \
+  __forceinline__ TYPE atomic##NAME(TYPE* address, TYPE value) {                 \
+    return simt::atomic_update(                                                  \
+        address, [value](TYPE old) -> TYPE { return EXPRESSION; }, CLASS, TELL); \
   }
-#define SIMT_ATOMIC(NAME, TYPE, EXPRESSION) SIMT_ATOMIC_OPERATION(NAME, TYPE, simt_atomic_update, EXPRESSION)
-#define SIMT_ATOMIC_EXCHANGE(TYPE) SIMT_ATOMIC_OPERATION(Exch, TYPE, simt_atomic_exchange, ((void)old, value))
+#define SIMT_ATOMIC_OF_SCOPES(NAME, TYPE, CLASS, EXPRESSION)                 \
+  SIMT_ATOMIC_OPERATION(NAME, TYPE, CLASS, simt_atomic, EXPRESSION)          \
+  SIMT_ATOMIC_OPERATION(NAME##_system, TYPE, CLASS, simt_atomic, EXPRESSION) \
+  SIMT_ATOMIC_OPERATION(NAME##_block, TYPE, CLASS, simt_atomic_of_block, EXPRESSION)
+#define SIMT_ATOMIC(NAME, TYPE, EXPRESSION) SIMT_ATOMIC_OF_SCOPES(NAME, TYPE, simt_atomic_update, EXPRESSION)
+#define SIMT_ATOMIC_EXCHANGE(TYPE) SIMT_ATOMIC_OF_SCOPES(Exch, TYPE, simt_atomic_exchange, ((void)old, value))
 
 SIMT_ATOMIC(Add, unsigned, old + value)
 SIMT_ATOMIC(Add, int, static_cast<int>(static_cast<unsigned>(old) + static_cast<unsigned>(value)))
@@ -78,6 +78,7 @@ SIMT_ATOMIC(Inc, unsigned, old >= value ? 0u : old + 1u)
 SIMT_ATOMIC(Dec, unsigned, old == 0u || old > value ? value : old - 1u)
 #undef SIMT_ATOMIC_EXCHANGE
 #undef SIMT_ATOMIC
+#undef SIMT_ATOMIC_OF_SCOPES
 #undef SIMT_ATOMIC_OPERATION
 
 // Each of the numbers is added by itself; the access is one. On a GPU, from compute capability 9.0 on.
@@ -92,20 +93,19 @@ __forceinline__ float4 atomicAdd(float4* address, float4 value) {
   return before;
 }
 
-#define SIMT_ATOMIC_CAS(TYPE)                                                                         \
-  __forceinline__ TYPE atomicCAS(TYPE* address, TYPE compare, TYPE value) {                           \
-    simt_atomic(address, sizeof(TYPE), simt_atomic_compare);                                          \
+#define SIMT_ATOMIC_CAS_OPERATION(NAME, TYPE, TELL)                                                   \
+  __forceinline__ TYPE NAME(TYPE* address, TYPE compare, TYPE value) {                                \
+    TELL(address, sizeof(TYPE), simt_atomic_compare);                                                 \
     __atomic_compare_exchange_n(address, &compare, value, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST); \
     return compare; /* the exchange wrote what it found there */                                      \
-  }                                                                                                   \
-  __forceinline__ TYPE atomicCAS_block(TYPE* address, TYPE compare, TYPE value) {                     \
-    return atomicCAS(address, compare, value);                                                        \
-  }                                                                                                   \
-  __forceinline__ TYPE atomicCAS_system(TYPE* address, TYPE compare, TYPE value) {                    \
-    return atomicCAS(address, compare, value);                                                        \
   }
+#define SIMT_ATOMIC_CAS(TYPE)                                    \
+  SIMT_ATOMIC_CAS_OPERATION(atomicCAS, TYPE, simt_atomic)        \
+  SIMT_ATOMIC_CAS_OPERATION(atomicCAS_system, TYPE, simt_atomic) \
+  SIMT_ATOMIC_CAS_OPERATION(atomicCAS_block, TYPE, simt_atomic_of_block)
 SIMT_ATOMIC_CAS(int)
 SIMT_ATOMIC_CAS(unsigned)
 SIMT_ATOMIC_CAS(unsigned short)
 SIMT_ATOMIC_CAS(unsigned long long)
 #undef SIMT_ATOMIC_CAS
+#undef SIMT_ATOMIC_CAS_OPERATION

@@ -226,10 +226,11 @@ Braced<Make> braced(Make make) {
 
 /// @brief Queues `kernel(arguments...)` for every thread of the grid; in a kernel, for when its grid has
 /// ended. Each thread gets its own copy of the arguments through the kernel's parameters.
-/// @param function Where the kernel lies if it is known by a pointer; nullptr if it is called by its name.
+/// @param function Where the kernel lies; nullptr if only a call tells which one it is.
+/// @param by_name Whether the launch names the kernel, and no pointer to it.
 template <class Kernel, class... Arguments>
 void queue(const char* name, const LaunchConfig& config, const void* function, Kernel kernel,
-           std::tuple<Arguments...> arguments) {
+           std::tuple<Arguments...> arguments, bool by_name = false) {
   static_assert(
       (std::is_copy_constructible_v<Arguments> && ...),
       "a launch copies its arguments, and one of these cannot be copied: pass a pointer to device memory");
@@ -244,6 +245,7 @@ void queue(const char* name, const LaunchConfig& config, const void* function, K
   };
   SimtLaunch request{.name = name,
                      .function = function,
+                     .by_name = by_name,
                      .grid = {config.grid.x, config.grid.y, config.grid.z},
                      .block = {config.block.x, config.block.y, config.block.z},
                      .dynamic_shared_bytes = config.dynamic_shared_bytes,
@@ -357,8 +359,8 @@ struct LaunchKnown {
 
   void operator()(Parameters... arguments) const {
     const auto known = source();
-    queue(by_call.name, by_call.config, known.kIsName ? nullptr : reinterpret_cast<const void*>(known.kernel),
-          Kernel{known.kernel}, std::tuple<Parameters...>{std::forward<Parameters>(arguments)...});
+    queue(by_call.name, by_call.config, reinterpret_cast<const void*>(known.kernel), Kernel{known.kernel},
+          std::tuple<Parameters...>{std::forward<Parameters>(arguments)...}, known.kIsName);
   }
   /// With parameters that are not given, since they have default arguments.
   template <class... Args>

@@ -12,6 +12,10 @@
 #define SIMT_NUMBERED_LABEL(number) __asm__(SIMT_LABEL_OF_DYNAMIC SIMT_TEXT_OF(number))
 #define SIMT_DYNAMIC_LABEL SIMT_NUMBERED_LABEL(__COUNTER__)
 
+// The bytes of this variable are how many threads a block may have: the runtime finds it by its symbol.
+#define SIMT_LAUNCH_BOUNDS(threads) \
+  [[maybe_unused, gnu::used]] static constexpr unsigned char simt_launch_bounds[threads] = {}
+
 #ifndef SIMT_CHECK
 
 #define SIMT_DYNAMIC_SHARED static thread_local

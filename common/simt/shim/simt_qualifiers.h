@@ -8,7 +8,7 @@
 #define __constant__
 #define __managed__ __attribute__((section("simt_managed")))  // where the runtime finds them
 #define __grid_constant__
-#define __launch_bounds__(...)
+#define __launch_bounds__(...)  // the rewriter notes them in the kernel's body
 #define __maxnreg__(...)
 #define __forceinline__ inline __attribute__((always_inline))
 #define __align__(bytes) __attribute__((aligned(bytes)))

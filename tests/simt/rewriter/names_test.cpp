@@ -171,16 +171,32 @@ TEST_CASE("a kernel names its parameters first", "[rewriter][names]") {
   const std::string body = " { SIMT_NAME_PARAMETERS(SIMT_PARAMETER(a)); }";
   for (const std::string head :
        {"template <class T, int N = (3 > 2)> __global__ void k(T a)",
-        "template <> void __global__ k<int>(T a)",
-        "extern \"C\" __global__ __launch_bounds__(256, 2) void k(T a)",
-        "__global__ void __launch_bounds__(kThreads) k(T a)",
-        "static __global__ void\nk(\n  T // first\n  a\n)\n", "__global__ void BOUNDS(256) k(T a)",
-        "[[gnu::cold]] __global__ void k(T a) noexcept(true)",
+        "template <> void __global__ k<int>(T a)", "static __global__ void\nk(\n  T // first\n  a\n)\n",
+        "__global__ void BOUNDS(256) k(T a)", "[[gnu::cold]] __global__ void k(T a) noexcept(true)",
         "template <class U> requires A<U> __global__ void k(T a) requires requires (U u) { u + 1; }",
         "#define KERNEL __global__ void k(T a)"}) {
     CAPTURE(head);
     CHECK(rewritten(head + " { }") == head + body);
   }
+}
+
+TEST_CASE("a kernel notes its launch bounds", "[rewriter][names]") {
+  struct Case {
+    const char *head, *threads;
+  };
+  for (const Case& one :
+       {Case{"extern \"C\" __global__ __launch_bounds__(256, 2) void k()", "256"},
+        Case{"__global__ void __launch_bounds__(kThreads) k()", "kThreads"},
+        Case{"static __launch_bounds__(32 * kWarps) __global__ void k()", "32 * kWarps"},
+        Case{"template <class T, int N> __global__ void __launch_bounds__(Shape<T, N>::kThreads, 2) k()",
+             "Shape<T, N>::kThreads"},
+        Case{"__global__ void __launch_bounds__(max_of(64, N)) k()", "max_of(64, N)"}}) {
+    CAPTURE(one.head);
+    CHECK(rewritten(std::string(one.head) + " { }") ==
+          std::string(one.head) + " { SIMT_LAUNCH_BOUNDS((" + one.threads + ")); }");
+  }
+  CHECK(rewritten("__launch_bounds__(32) __global__ void j(); __global__ void k() { }") ==
+        "__launch_bounds__(32) __global__ void j(); __global__ void k() { }");
 }
 
 TEST_CASE("kernels that are only declared name nothing", "[rewriter][names]") {

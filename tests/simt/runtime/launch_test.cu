@@ -89,6 +89,12 @@ struct KernelTable {
   int used = 0;
 };
 
+template <int kThreads>
+__global__ void __launch_bounds__(kThreads, 2) bounded_kernel(int* out) {
+  atomicAdd(out, 1);
+}
+extern "C" __global__ void __launch_bounds__(64) bounded_plain_kernel(int* out) { atomicAdd(out, 1); }
+
 __global__ void resize_kernel() {
   const_cast<volatile unsigned&>(gridDim.x) = 77;
   const_cast<volatile unsigned&>(threadIdx.x) = 78;
@@ -180,6 +186,31 @@ __global__ void static_kernel(int* out) {
   __shared__ float tile[kFloats];
   tile[threadIdx.x] = 1.0f;
   *out = static_cast<int>(tile[threadIdx.x]);
+}
+
+TEST_CASE("a launch is held against the kernel's launch bounds", "[simt][launch]") {
+  const FreshDevice device;
+  using Catch::Matchers::ContainsSubstring;
+  int* out = device_array<int>(1);
+  bounded_kernel<128><<<1, 128>>>(out);
+  bounded_kernel<256><<<1, dim3(16, 16)>>>(out);
+  bounded_plain_kernel<<<2, 64>>>(out);
+  REQUIRE(to_host(out, 1)[0] == 512);
+  bounded_kernel<128><<<1, 129>>>(out);
+  REQUIRE_THAT(refusal(), ContainsSubstring("a block has 129 threads, and the kernel's __launch_bounds__ "
+                                            "promise 128 at most"));
+  bounded_plain_kernel<<<1, dim3(8, 3, 3)>>>(out);
+  REQUIRE_THAT(refusal(), ContainsSubstring("a block has 72 threads"));
+  const auto through_a_pointer = bounded_kernel<96>;
+  through_a_pointer<<<1, 128>>>(out);
+  REQUIRE_THAT(refusal(), ContainsSubstring("promise 96 at most"));
+  REQUIRE(to_host(out, 1)[0] == 512);
+
+  cudaFuncAttributes attributes{};
+  REQUIRE(cudaFuncGetAttributes(&attributes, bounded_kernel<128>) == cudaSuccess);
+  REQUIRE(attributes.maxThreadsPerBlock == 128);
+  REQUIRE(cudaFuncGetAttributes(&attributes, static_kernel<16>) == cudaSuccess);
+  REQUIRE(attributes.maxThreadsPerBlock == 1024);
 }
 
 TEST_CASE("__shared__ variables take from the 48 KB of a kernel", "[simt][launch]") {

@@ -176,6 +176,39 @@ TEST_CASE("waiting for all runs streams that nothing orders in either order", "[
   }
 }
 
+TEST_CASE("who asks is told first that a stream or an event is not ready", "[simt][stream]") {
+  for (const simt::Order order : {simt::Order::forward, simt::Order::reverse}) {
+    const FreshDevice device;
+    simt::Settings settings;
+    settings.order = order;
+    simt::configure(settings);
+    cudaStream_t stream = nullptr;
+    cudaEvent_t event = nullptr;
+    REQUIRE(cudaStreamCreate(&stream) == cudaSuccess);
+    REQUIRE(cudaEventCreate(&event) == cudaSuccess);
+    REQUIRE(cudaStreamQuery(stream) == cudaSuccess);  // there is nothing to wait for
+    REQUIRE(cudaEventQuery(event) == cudaSuccess);
+    int* value = nullptr;
+    REQUIRE(cudaMallocManaged(&value, sizeof(int)) == cudaSuccess);
+    *value = 0;
+    const int answers = order == simt::Order::forward ? 1 : 1000;
+    for (const bool asks_event : {false, true}) {
+      add_kernel<<<1, 1, 0, stream>>>(value, 1);
+      REQUIRE(cudaEventRecord(event, stream) == cudaSuccess);
+      const auto ask = [&] { return asks_event ? cudaEventQuery(event) : cudaStreamQuery(stream); };
+      int not_ready = 0;
+      while (ask() == cudaErrorNotReady) ++not_ready;
+      CHECK(not_ready == answers);
+      CHECK(cudaGetLastError() == cudaSuccess);  // as on a GPU, that is no error to keep
+      CHECK(ask() == cudaSuccess);
+      CHECK(*value == (asks_event ? 2 : 1));
+    }
+    REQUIRE(cudaFree(value) == cudaSuccess);
+    REQUIRE(cudaEventDestroy(event) == cudaSuccess);
+    REQUIRE(cudaStreamDestroy(stream) == cudaSuccess);
+  }
+}
+
 TEST_CASE("an event orders two streams", "[simt][stream]") {
   const FreshDevice device;
   cudaStream_t first = nullptr, second = nullptr;

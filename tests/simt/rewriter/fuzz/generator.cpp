@@ -118,7 +118,14 @@ class Generator {
     };
     same("__global__");
     same(random_.pick<const char*>({" ", "\n", " /* { */ "}));
-    same(random_.pick<const char*>({"void kern", "void __launch_bounds__(32, 2) kern", "void kern<A<B>>"}));
+    struct Head {
+      const char *source, *threads;
+    };
+    const auto head = random_.pick<Head>({{"void kern", ""},
+                                          {"void __launch_bounds__(32, 2) kern", "32"},
+                                          {"void kern<A<B>>", ""},
+                                          {"__launch_bounds__(A<B, (1)>::n) void kern", "A<B, (1)>::n"}});
+    same(head.source);
     same("(");
     std::string names;
     for (std::size_t i = random_.below(5); i > 0; --i) {
@@ -138,7 +145,9 @@ class Generator {
     }
     same(")");
     same(gap());
-    both("{", names.empty() ? "{" : "{ SIMT_NAME_PARAMETERS(" + names + ");");
+    const std::string threads = head.threads;
+    both("{", (names.empty() ? "{" : "{ SIMT_NAME_PARAMETERS(" + names + ");") +
+                  (threads.empty() ? "" : " SIMT_LAUNCH_BOUNDS((" + threads + "));"));
     same(gap());
     if (random_.one_in(2)) {
       both("__shared__ T t[4], u;", "__shared__ T t[4], u; SIMT_NAME_SHARED(t); SIMT_NAME_SHARED(u);");

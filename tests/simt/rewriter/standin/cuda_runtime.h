@@ -27,6 +27,7 @@
 #define SIMT_NAME_MEMBER(variable, access, member)
 #define SIMT_SEEN_AS(pointer, variable, names, ...) pointer
 #define SIMT_NAME_PARAMETERS(...)
+#define SIMT_LAUNCH_BOUNDS(threads) static_assert(threads > 0)
 #define SIMT_PTX(...) std::abort()
 
 struct dim3 {

@@ -1,0 +1,34 @@
+// One kernel fills an array in one stream, another one reads it in a second stream. The host queues them in
+// the right order, but that orders nothing between streams.
+//
+// expect: race at A, other side B
+#include <cuda_runtime.h>
+
+__global__ void fill(float* x, int n) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) x[i] = 1.0f;  // B
+}
+
+__global__ void scale(const float* x, float* y, int n) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) y[i] = 2.0f * x[i];  // A
+}
+
+int main() {
+  const int n = 100;
+  float *x, *y;
+  cudaMalloc(&x, n * sizeof(float));
+  cudaMalloc(&y, n * sizeof(float));
+  cudaMemset(x, 0, n * sizeof(float));
+  cudaStream_t first, second;
+  cudaStreamCreate(&first);
+  cudaStreamCreate(&second);
+  fill<<<4, 32, 0, first>>>(x, n);
+  scale<<<4, 32, 0, second>>>(x, y, n);
+  cudaDeviceSynchronize();
+  cudaStreamDestroy(first);
+  cudaStreamDestroy(second);
+  cudaFree(x);
+  cudaFree(y);
+  return 0;
+}

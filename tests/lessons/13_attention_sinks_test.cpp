@@ -523,11 +523,14 @@ TEST_CASE("loads each tile of the sinks and of the window once, and none between
   check_traffic(random_problem({1, 1, 16, 192, 8}, seeing(150, 70)));  // no tile lies between them
   check_traffic(random_problem({1, 1, 256, 256, 8}, seeing(64, 4)));   // the sinks of some blocks only
   check_traffic(random_problem({1, 1, 256, 128, 8}, seeing(1, 128)));  // sinks that no query of a block sees
-  // Sizes that no kernel knows beforehand.
+  // Sizes that no kernel knows beforehand, without a learned sink and beside one.
   Random random(case_seed());
-  const Int Nq = random.integer(16, 140), Nk = Nq + random.integer(200, 300);
-  check_traffic(random_problem({random.integer(1, 2), 2, Nq, Nk, 8 * random.integer(1, 16)},
-                               seeing(random.integer(1, 60), random.integer(1, 60))));
+  for (const bool learned : {false, true}) {
+    const Int Nq = random.integer(16, 140), Nk = Nq + random.integer(200, 300);
+    Problem p = random_problem({random.integer(1, 2), 2, Nq, Nk, 8 * random.integer(1, 16)},
+                               seeing(random.integer(1, 60), random.integer(1, 60)));
+    check_traffic(learned ? with_sink(std::move(p)) : p);
+  }
   check_counted(kKernel, {.causal = Causal::always, .window = true, .sinks = true, .sink_array = true},
                 [](const Profile& profile, const Problem& p) {
                   const Int queries = std::clamp<Int>(rows_that_a_block_stores(profile, p), 16, 128);

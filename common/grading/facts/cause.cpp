@@ -28,8 +28,14 @@ bool only_strays(const CaseResult& result, const std::vector<Finding>& strays) {
 struct Evidence {
   std::set<const Failure*> failures;
   std::int64_t numbers = 0;
-  bool finite = false;  ///< some of them are from a result without NaN and infinities
+  bool finite = false;   ///< some of them are from a result without NaN and infinities
+  bool telling = false;  ///< some of them are from a result that is not NaN throughout
 };
+
+/// Which much may lead to.
+bool is_nan_throughout(const WrongValues& values) {
+  return values.common == WrongValues::Common::nan && values.count == values.size;
+}
 
 /// What the mistake says of a failure, and its other forms.
 std::vector<std::string> sentences_of(const Failure& failure, const std::string& mistake) {
@@ -91,6 +97,7 @@ std::optional<Cause> likeliest_cause(const std::vector<CaseResult>& cases) {
           if (evidence.failures.insert(&failure).second)
             evidence.numbers += std::max<std::int64_t>(failure.values.count, 1);
           evidence.finite = evidence.finite || !failure.values.overflowed;
+          evidence.telling = evidence.telling || !is_nan_throughout(failure.values);
         }
       }
     }
@@ -106,7 +113,7 @@ std::optional<Cause> likeliest_cause(const std::vector<CaseResult>& cases) {
     return a.second.failures.size() < b.second.failures.size();
   };
   const auto most = std::max_element(candidates.begin(), candidates.end(), less);
-  Cause cause{{}, most->second.numbers >= kTelling};
+  Cause cause{{}, most->second.numbers >= kTelling && most->second.telling};
   for (const auto& [mistake, evidence] : candidates)
     if (evidence.failures.size() == most->second.failures.size()) {
       if (evidence.failures != most->second.failures)

@@ -15,7 +15,7 @@ namespace course::grading {
 /// A mistake that explains wrong results.
 struct Cause {
   std::vector<std::string> mistakes;  ///< its name; two where two mistakes give the same numbers everywhere
-  bool sure = true;                   ///< false: it explains only a few numbers
+  bool sure = true;                   ///< false: it explains only a few numbers, or nothing but NaN
   /// What these say, or their forms, of the failures that they explain: of how many each.
   std::map<std::string, int> sentences{};
 };

@@ -79,6 +79,16 @@ TEST_CASE("what explains only a few numbers is told as probable") {
   CHECK(told({failed({wrong_values("c", {{"a", "It is a."}}, 2)})}).empty());
 }
 
+TEST_CASE("what explains nothing but NaN throughout is told as probable") {
+  Failure all_nan = wrong_values("c", {{"a", "It is a."}}), some_nan = all_nan;
+  all_nan.values.common = some_nan.values.common = WrongValues::Common::nan;
+  all_nan.values.size = all_nan.values.count;
+  some_nan.values.size = all_nan.values.count + 1;
+  CHECK(told({failed({all_nan}), failed({all_nan})}) == "Probably: It is a.");
+  CHECK(told({failed({some_nan})}) == "It is a.");
+  CHECK(told({failed({all_nan}), failed({explained_by("a")})}) == "It is a.");
+}
+
 TEST_CASE("NaN and infinities contradict a mistake only if nothing else speaks for it") {
   Failure overflowed = wrong_values("c", {{"a", ""}}), explained = explained_by("a");
   overflowed.values.overflowed = true;

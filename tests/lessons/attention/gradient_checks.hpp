@@ -31,6 +31,8 @@ struct BackwardKernel {
   /// Its results in the order in which they are checked; dsink only where the problem has a sink.
   std::vector<Gradient> outputs{Gradient::delta, Gradient::dV, Gradient::dK, Gradient::dQ, Gradient::dsink};
   Int max_dim = 128;
+  /// False: no mistake is named, since many of them give the results that the problem is about.
+  bool tells_mistakes = true;
   /// At most three launches, and one more for learned sinks, store each of the outputs once, and nothing
   /// else: asked for in every call that check mode counts.
   bool stores_once = false;

@@ -216,7 +216,7 @@ bool rewrite_source(Job& job, const std::string& output) {
                     "--own-headers",        kShim};
   const bool is_lesson = job.program == nullptr && !job.joined;
   if (job.program != nullptr) rewrite.push_back("--nested-launches");
-  if (is_lesson) rewrite.push_back("--own-lines");
+  if (is_lesson) rewrite.insert(rewrite.end(), {"--own-lines", "--guard-host"});
   if (is_lesson && (job.box == nullptr || job.box->only_cuda)) rewrite.push_back("--only-cuda");
   if (job.program != nullptr && job.program->architecture != 0)
     rewrite.insert(rewrite.end(), {"--arch", std::to_string(job.program->architecture)});

@@ -72,6 +72,11 @@ constexpr std::array kHostFunctions = {
     HostFunction{"bit_cast", "use __float_as_uint(x), __uint_as_float(x) or their like"},
 };
 
+/// Classes and objects of namespace std for the host.
+constexpr std::array<std::string_view, 15> kHostClasses = {
+    "vector", "string",     "function",   "map",    "set",   "unordered_map", "unordered_set", "list",
+    "deque",  "unique_ptr", "shared_ptr", "thread", "mutex", "cout",          "cerr"};
+
 /// What a call of the standard library for the host is, from the `std` at `index`: its name, and what to
 /// write instead. Nothing if it is none.
 std::optional<HostFunction> host_call(const Sequence& tokens, std::uint32_t index) {
@@ -79,6 +84,8 @@ std::optional<HostFunction> host_call(const Sequence& tokens, std::uint32_t inde
   if (index > 1 && tokens.kind(index - 1) == TokenKind::scope && tokens.is(index - 2, "cuda"))
     return std::nullopt;  // cuda::std is for both sides
   const std::uint32_t name = index + 2;
+  for (const std::string_view one : kHostClasses)
+    if (tokens.is(name, one)) return HostFunction{one, "use plain arrays, functions and printf"};
   std::uint32_t behind = name + 1;
   if (tokens.kind(behind) == TokenKind::less) behind = tokens.angle_close(behind);
   if (behind == kNone) return std::nullopt;
@@ -94,6 +101,8 @@ std::optional<HostFunction> host_call(const Sequence& tokens, std::uint32_t inde
     if (tokens.is(name, function.name)) return function;
   return std::nullopt;
 }
+
+constexpr std::array<std::string_view, 5> kOfHosts = {"try", "catch", "throw", "typeid", "dynamic_cast"};
 
 /// Whether each '{' has its '}'. Where one lacks it, what follows only seems to stand in a kernel's body, and
 /// the compiler says that it is missing.
@@ -113,17 +122,21 @@ std::uint32_t device_body(const Sequence& sequence, std::uint32_t index) {
   return body;
 }
 
-void check_launches_of_kernels(const Sequence& sequence) {
+void check_kernels_of_lessons(const Sequence& sequence) {
   if (!braces_balance(sequence)) return;
   for (std::uint32_t i = 0; i < sequence.size(); ++i) {
     const std::uint32_t body = device_body(sequence, i);
     if (body == kNone) continue;
-    for (i = body; i < sequence.match(body); ++i)
+    for (i = body; i < sequence.match(body); ++i) {
       if (sequence.kind(i) == TokenKind::launch && !sequence.is(i - 1, "operator"))
         sequence.fail_at(i,
                          "A kernel launches a kernel here (CUDA calls it dynamic parallelism), which kernels "
-                         "of lessons may "
-                         "not. Launch it from host code.");
+                         "of lessons may not. Launch it from host code.");
+      if (sequence.kind(i) == TokenKind::word && sequence.is_one_of(i, kOfHosts))
+        sequence.fail_at(i, "'" + sequence.text(i) +
+                                "' stands in code for the device, where nvcc refuses it: a GPU knows neither "
+                                "exceptions nor type information.");
+    }
   }
 }
 

@@ -145,6 +145,7 @@ class Files {
     if (index == 0 && job_.only_cuda) examine(job_, unit.source);
     unit.lexed = rewriter::lex_live(unit.source, name, job_.architecture);
     unit.lexed.nested_launches = job_.nested_launches;
+    unit.lexed.guards_host = job_.guards_host;
     for (const rewriter::Directive& directive : unit.lexed.directives) {
       if (directive.kind != rewriter::DirectiveKind::include || !directive.live) continue;
       if (directive.last_token - directive.first_token != 1) continue;

@@ -16,6 +16,7 @@ struct RewriteJob {
   std::filesystem::path own_headers{};      ///< Folder with CUDA's headers as the simulator has them.
   int architecture = kDefaultArchitecture;  ///< `__CUDA_ARCH__` in device code.
   bool nested_launches = false;             ///< Kernels may launch kernels.
+  bool guards_host = false;                 ///< Functions of the host end a kernel that calls them.
   /// Each line is to be told as the one that it is: refuses `#line`, and includes what `own_headers` has
   /// before the first line, so that nothing in such a header comes from a macro of the source.
   bool own_lines = false;

@@ -92,6 +92,7 @@ struct Lexed {
   std::vector<Stretch> device_code;     // that asks for the architecture, in order; see architecture.hpp
   int architecture = 0;                 // what it is told
   bool nested_launches = false;         // kernels may launch kernels
+  bool guards_host = false;             // functions of the host end a kernel that calls them
   bool has_cuda = false;                // any launch or any Word but `other`, anywhere
 };
 

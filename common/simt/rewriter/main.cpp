@@ -1,5 +1,6 @@
 // simt-rewrite IN.cu --examine [--own-headers dir]
-// simt-rewrite IN.cu -o OUT.cpp [-I dir]... [--arch N] [--nested-launches] [--own-lines] [--only-cuda]
+// simt-rewrite IN.cu -o OUT.cpp [-I dir]... [--arch N] [--nested-launches] [--guard-host] [--own-lines]
+// [--only-cuda]
 // [--own-headers dir] [--depfile FILE] Makes C++ for a host compiler and the simulator's headers of a CUDA
 // file. Exit status: 0 done, 1 failed, 2 wrong usage.
 
@@ -14,7 +15,8 @@
 namespace {
 
 constexpr const char* kUsage =
-    "usage: simt-rewrite IN.cu -o OUT.cpp [-I dir]... [--arch N] [--nested-launches] [--own-lines] "
+    "usage: simt-rewrite IN.cu -o OUT.cpp [-I dir]... [--arch N] [--nested-launches] [--guard-host] "
+    "[--own-lines] "
     "[--only-cuda] [--own-headers dir] [--depfile FILE]\n"
     "       simt-rewrite IN.cu --examine [--own-headers dir]\n";
 
@@ -44,6 +46,8 @@ std::optional<Options> parse(int count, char** arguments) {
       if (argument == "--depfile") options.depfile = arguments[i];
     } else if (argument == "--nested-launches") {
       options.job.nested_launches = true;
+    } else if (argument == "--guard-host") {
+      options.job.guards_host = true;
     } else if (argument == "--own-lines") {
       options.job.own_lines = true;
     } else if (argument == "--examine") {

@@ -54,8 +54,15 @@ void check_device_calls(const Sequence& sequence);
 /// are left alone.
 void check_sides(const Sequence& sequence, const DeclaredElsewhere& elsewhere);
 
-/// @throws RewriteError for the first launch within a function for the device alone.
-void check_launches_of_kernels(const Sequence& sequence);
+/// @brief Lets functions that the file defines without __device__, and lambdas in them, end a kernel that
+/// calls them by their address, through a table of virtual functions or as an object: on a GPU, they are not
+/// there. Left alone are functions as in check_sides(), operators, and what a class defines outside of it.
+void guard_host_functions(Sequence& sequence, const DeclaredElsewhere& elsewhere);
+
+/// @throws RewriteError for the first launch within a function for the device alone, and for the first
+/// exception or question for a type there: programs may have the former, and are told of the latter as they
+/// run.
+void check_kernels_of_lessons(const Sequence& sequence);
 
 /// @throws RewriteError for the first statement that calls one of File::kernels without a launch. See
 /// rewrite() for the rule.

@@ -89,12 +89,13 @@ std::vector<Edit> find_edits(Lexed lexed, std::string_view file_name, const Decl
   rewrite_shared(code);
   describe_kernels(code);
   rewrite_noinline(code);
-  if (!file.lexed.nested_launches) check_launches_of_kernels(code);
+  if (!file.lexed.nested_launches) check_kernels_of_lessons(code);
   rewrite_launches(code);
   uncast_kernels(code);
   check_direct_calls(code);
   check_device_calls(code);
   check_sides(code, elsewhere);
+  if (file.lexed.guards_host) guard_host_functions(code, elsewhere);
   rewrite_macros(file, code);
   sort_edits(file);
   return std::move(file.edits);

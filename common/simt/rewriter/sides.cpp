@@ -12,9 +12,9 @@
 namespace simt::rewriter {
 namespace {
 
-/// A function that the file defines outside of classes.
+/// A function that the file defines.
 struct Definition {
-  std::uint32_t name;
+  std::uint32_t name, body = kNone;
   bool device = false, kernel = false;  // as its head says
   bool certain = true;                  // nothing in its head could say more: no macro, no constexpr
 };
@@ -46,6 +46,7 @@ std::optional<Definition> read_head(const Sequence& tokens, std::uint32_t begin,
           i > begin && tokens.kind(i - 1) == TokenKind::word && tokens.kind(i - 2) != TokenKind::scope;
       if (!named || tokens.match(i) == kNone) return std::nullopt;
       found.name = i - 1;
+      found.body = brace;
       return found;
     } else if (kind == TokenKind::word) {
       if (is_attribute_word(tokens, i) && tokens.match(i + 1) != kNone) {
@@ -70,16 +71,33 @@ bool opens_namespace(const Sequence& tokens, std::uint32_t brace) {
   return false;
 }
 
-std::vector<Definition> definitions_in(const Sequence& tokens) {
-  std::vector<Definition> all;
-  for (std::uint32_t i = 0; i < tokens.size(); ++i) {
+/// The functions that are defined between the tokens `first` and `last`, without a look into them: those of
+/// classes, or the others.
+void collect(const Sequence& tokens, std::uint32_t first, std::uint32_t last, bool members,
+             std::vector<Definition>& found, bool in_class = false) {
+  for (std::uint32_t i = first; i < last; ++i) {
     if (tokens.kind(i) != TokenKind::open_brace || tokens.match(i) == kNone) continue;
     if (i > 0 && opens_namespace(tokens, i)) continue;  // look inside
-    if (const std::optional<Definition> one = read_head(tokens, head_begin(tokens, i), i))
-      all.push_back(*one);
-    i = tokens.match(i);
+    const std::uint32_t close = tokens.match(i);
+    if (i > 0 && !holds_statements(tokens, i)) {
+      if (members) collect(tokens, i + 1, close, true, found, true);
+    } else if (const auto one = read_head(tokens, head_begin(tokens, i), i); one && members == in_class) {
+      found.push_back(*one);
+    }
+    i = close;
   }
-  return all;
+}
+
+std::vector<Definition> definitions_in(const Sequence& tokens) {
+  std::vector<Definition> found;
+  collect(tokens, 0, tokens.size(), false, found);
+  return found;
+}
+
+std::vector<Definition> members_in(const Sequence& tokens) {
+  std::vector<Definition> found;
+  collect(tokens, 0, tokens.size(), true, found);
+  return found;
 }
 
 /// Names of functions that one of the definitions has, and no other declaration of the file: not one that
@@ -142,7 +160,74 @@ std::uint32_t launched(const Sequence& tokens, std::uint32_t launch) {
   return tokens.kind(name) == TokenKind::word ? name : kNone;
 }
 
+/// The `{` of the lambda whose capture begins at `open`, if it is for the host alone; else kNone.
+std::uint32_t body_of_host_lambda(const Sequence& tokens, std::uint32_t open) {
+  static constexpr std::array<std::string_view, 4> kNotAlone = {"__device__", "__host__", "constexpr",
+                                                                "consteval"};
+  if (open == 0 || tokens.kind(open) != TokenKind::open_bracket || tokens.match(open) == kNone) return kNone;
+  const TokenKind before = tokens.kind(open - 1);
+  const bool is_index = before == TokenKind::close_paren || before == TokenKind::close_bracket ||
+                        before == TokenKind::open_bracket || before == TokenKind::greater ||
+                        (before == TokenKind::word && !is_statement_word(tokens, open - 1));
+  if (is_index || tokens.kind(open + 1) == TokenKind::open_bracket) return kNone;
+  bool has_parameters = false;
+  for (std::uint32_t i = tokens.match(open) + 1; i < tokens.size(); ++i) {
+    const TokenKind kind = tokens.kind(i);
+    if (kind == TokenKind::open_brace) return tokens.match(i) == kNone ? kNone : i;
+    if (tokens.is_one_of(i, kNotAlone)) return kNone;
+    if (kind == TokenKind::open_paren && tokens.match(i) != kNone && !has_parameters) {
+      i = tokens.match(i);
+      has_parameters = true;
+    } else if (kind == TokenKind::less && tokens.angle_close(i) != kNone) {
+      i = tokens.angle_close(i);
+    } else if (kind != TokenKind::word && kind != TokenKind::arrow && kind != TokenKind::scope &&
+               kind != TokenKind::star && kind != TokenKind::ampersand) {
+      return kNone;
+    }
+  }
+  return kNone;
+}
+
+/// Whether its `{` begins statements for sure, and no initialiser of a constructor's.
+bool begins_body(const Sequence& tokens, const Definition& one) {
+  const std::uint32_t close = tokens.match(one.name + 1);
+  for (std::uint32_t i = close + 1; i < one.body; ++i)
+    if (tokens.kind(i) == TokenKind::colon || tokens.is(i, "requires")) return false;
+  return close != kNone;
+}
+
 }  // namespace
+
+void guard_host_functions(Sequence& sequence, const DeclaredElsewhere& elsewhere) {
+  const auto guard = [&](std::uint32_t body, const std::string& name) {
+    sequence.append(body, " ::simt::host_function(\"" + name + ", which has no __device__,\");");
+  };
+  std::vector<Definition> for_host =
+      only(sequence, definitions_in(sequence), [](const Definition& one) { return !one.device; });
+  std::erase_if(for_host,
+                [&](const Definition& one) { return elsewhere && elsewhere(sequence.text(one.name)); });
+  for (const Definition& one : members_in(sequence))
+    if (!one.device && one.certain && !may_be_macro(sequence, one.name)) for_host.push_back(one);
+  // Others may declare this one as well; but a kernel of a lesson launches nothing.
+  const auto launches = [&](const Definition& one) {
+    for (std::uint32_t i = one.body; i < sequence.match(one.body); ++i)
+      if (sequence.kind(i) == TokenKind::launch) return true;
+    return false;
+  };
+  const auto is_known = [&](const Definition& one) {
+    return std::any_of(for_host.begin(), for_host.end(),
+                       [&](const Definition& other) { return other.body == one.body; });
+  };
+  for (const Definition& one : definitions_in(sequence))
+    if (!one.device && one.certain && !may_be_macro(sequence, one.name) && !is_known(one) && launches(one))
+      for_host.push_back(one);
+  for (const Definition& one : for_host) {
+    if (!begins_body(sequence, one)) continue;
+    guard(one.body, sequence.text(one.name) + "()");
+    for (std::uint32_t i = one.body; i < sequence.match(one.body); ++i)
+      if (const std::uint32_t body = body_of_host_lambda(sequence, i); body != kNone) guard(body, "a lambda");
+  }
+}
 
 void check_sides(const Sequence& sequence, const DeclaredElsewhere& elsewhere) {
   const std::vector<Definition> all = definitions_in(sequence);

@@ -154,8 +154,8 @@ std::string clause(const RawFault& fault, const std::vector<WaitingThreads>& wai
              "variables to the compiler.";
     case FaultKind::host_function:
       return fmt::format(
-          "called {}, which is code for the host and does not exist on a GPU. Write it as device code, with "
-          "a loop.",
+          "called {}, which is code for the host and does not exist on a GPU. Write device code in its "
+          "place.",
           fault.text);
     case FaultKind::bad_ptx:
       return fmt::format("cannot run this inline PTX. {}", fault.text);

@@ -68,6 +68,16 @@ TEST_CASE("a kernel that launches a kernel is refused", "[rewriter][error]") {
   CHECK(refusal("__global__ void k() {}\nvoid f() { k<<<1, 2>>>(); }") == "");
 }
 
+TEST_CASE("exceptions and type information are refused in device code", "[rewriter][error]") {
+  const std::string word = GENERATE(as<std::string>{}, "try { } catch (...) { }", "throw 1;",
+                                    "if (typeid(n) == typeid(int)) { }", "dynamic_cast<D*>(b);");
+  CAPTURE(word);
+  CHECK_THAT(refusal("__global__ void k(int n, B* b) {\n" + word + " }"),
+             StartsWith("2: '") && ContainsSubstring("nvcc refuses it"));
+  CHECK(refusal("__global__ void k();\n__host__ __device__ void f(int n, B* b) { " + word + " }").empty());
+  CHECK(refusal("__global__ void k();\nvoid f(int n, B* b) { " + word + " }").empty());
+}
+
 TEST_CASE("what cannot be translated inside a kernel's name is refused", "[rewriter][error]") {
   CHECK_THAT(refusal("pick([] { j<<<1, 2>>>(); })<<<1, 2>>>(x);"),
              ContainsSubstring("Split this statement into two"));
@@ -178,12 +188,12 @@ TEST_CASE("a function of std that nvcc refuses in device code is refused", "[rew
   CHECK(refusal("__global__ void k(float* x) {\n  x[0] = std::max(x[1], x[2]);\n}") ==
         "2: std::max is code for the host, and nvcc refuses it in a kernel: write fmaxf(a, b) for floats, or "
         "max(a, b) without std::.");
-  const std::string call =
-      GENERATE(as<std::string>{}, "int m = std::min<int>(n, 2);", "static_assert(std::max(1, 2) == 2);",
-               "float a[std::max(4, 5)];", "for (int i = ::std::max(0, n); i < 3; ++i) {}",
-               "std::swap(a, b);", "constexpr int z = std::numeric_limits<int>::max();",
-               "auto f = [&](float q) { return std::clamp(q, 0.f, 1.f); };",
-               "float inf = std::numeric_limits<float>::infinity();");
+  const std::string call = GENERATE(
+      as<std::string>{}, "int m = std::min<int>(n, 2);", "static_assert(std::max(1, 2) == 2);",
+      "float a[std::max(4, 5)];", "for (int i = ::std::max(0, n); i < 3; ++i) {}", "std::swap(a, b);",
+      "constexpr int z = std::numeric_limits<int>::max();",
+      "auto f = [&](float q) { return std::clamp(q, 0.f, 1.f); };", "std::vector<float> v(n);",
+      "std::function<int(int)> f;", "std::cout << n;", "float inf = std::numeric_limits<float>::infinity();");
   CAPTURE(call);
   CHECK_THAT(
       refusal("__global__ void __launch_bounds__(256, 2) k(int n) { " + call + " }"),

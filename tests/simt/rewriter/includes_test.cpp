@@ -98,6 +98,45 @@ TEST_CASE("a function for the host alone is refused unless another file may over
                                     .own_headers = project.folder / "cuda"}));
 }
 
+TEST_CASE("functions without __device__ end a kernel that calls them, where that is asked for",
+          "[rewriter][includes]") {
+  const Project project;
+  const auto guarded = [&](const std::string& source) {
+    write(project.in / "a.cu", source + "\n__global__ void k();\n");
+    simt::rewrite_file({.source = project.in / "a.cu",
+                        .output = project.out / "a.cpp",
+                        .include_dirs = {},
+                        .guards_host = true});
+    const std::string header = Project::line_directive(project.in / "a.cu"), result = project.result();
+    return result.substr(header.size(), result.rfind("\n__global__") - header.size());
+  };
+  const auto guard = [](const std::string& name) {
+    return " ::simt::host_function(\"" + name + ", which has no __device__,\");";
+  };
+  CHECK(guarded("float f(float x) { return x; }") == "float f(float x) {" + guard("f()") + " return x; }");
+  CHECK(guarded("template <class T> T f(T x) { return x; }") ==
+        "template <class T> T f(T x) {" + guard("f()") + " return x; }");
+  CHECK(guarded("struct S { virtual int v() const { return 7; } };") ==
+        "struct S { virtual int v() const {" + guard("v()") + " return 7; } };");
+  CHECK(guarded("void f() { g([=](int i) mutable -> int { return i; }, a[1]); }") ==
+        "void f() {" + guard("f()") + " g([=](int i) mutable -> int {" + guard("a lambda") +
+            " return i; }, a[1]); }");
+  CHECK(guarded("void f(int);\nvoid f(int n) { k<<<n, 1>>>(); }").find(guard("f()")) != std::string::npos);
+  const std::string left_alone = GENERATE(
+      as<std::string>{}, "__device__ float f(float x) { return x; }",
+      "__host__ __device__ float f() { return 1; }", "HD float f(float x) { return x; }",
+      "constexpr float f(float x) { return x; }",
+      "__device__ float f(float x);\nfloat f(float x) { return x; }", "float S::f(float x) { return x; }",
+      "struct S { S() : x{1} { } int x; };", "struct S { bool operator==(const S&) const { return true; } };",
+      "struct S { constexpr int f() const { return 1; } __device__ int g() { return 2; } };",
+      "__global__ void k(int* x) { auto f = [](int i) { return i; }; struct S { int g() { return 2; } }; }",
+      "__host__ __device__ void f() { auto g = [](int i) { return i; }; }", "int a[] = {1, 2};",
+      "TEST_CASE(\"x\") { g([] { }); }", "enum E { A, B };");
+  CAPTURE(left_alone);
+  const std::string result = guarded(left_alone);
+  CHECK(result.find("host_function") == std::string::npos);
+}
+
 TEST_CASE("a header with CUDA is copied beside the output, and its include names the copy",
           "[rewriter][includes]") {
   const Project project;

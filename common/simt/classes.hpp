@@ -71,8 +71,9 @@ inline constexpr Advice kRaceOfOneInstruction{
 inline constexpr Advice kRaceWithAtomic{
     "An atomic is ordered with other atomics only, not with plain reads and writes.",
     "Put a __syncthreads() between the two, or make both atomic."};
-inline constexpr Advice kRaceOfBlockScope{
-    "An atomic of block scope is atomic for the threads of its own block alone.",
+inline constexpr Advice kRaceOfNarrowScope{
+    "An atomic of block scope is atomic for the threads of its own block alone, one of thread scope for "
+    "none.",
     "Use one of device scope: atomicAdd() instead of atomicAdd_block(), .gpu instead of .cta, "
     "cuda::thread_scope_device."};
 inline constexpr Advice kRaceOfBlocks{

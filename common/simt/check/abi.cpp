@@ -188,6 +188,11 @@ void simt_atomic_of_block(const void* address, unsigned bytes, SimtAtomic operat
   if (active_recorder != nullptr) active_recorder->told() = {address, operation};
 }
 
+void simt_atomic_of_thread(const void* address, unsigned bytes, SimtAtomic operation) {
+  tell_atomic(address, bytes, operation, SIMT_CALLER(), FenceScope::thread);
+  if (active_recorder != nullptr) active_recorder->told() = {address, operation};
+}
+
 void simt_atomic_add_floats(float* address, const float* values, unsigned count, float* before) {
   using simt::check::Kind, simt::check::note_registers;
   if (simt::BlockRunner* const runner = simt::BlockRunner::current();

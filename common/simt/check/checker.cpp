@@ -48,7 +48,7 @@ void Checker::begin_launch(const Launch& launch, const LaunchContext& context, c
   named_ = false;
   traced_source_.clear();
   apart_.clear();
-  of_block_.clear();
+  scopes_.clear();
   facts_ = {launch.name, launch.grid, launch.block, launch.order};
   launch_number_ = launch.number;
   block_order_ = {.blocks = std::uint64_t{launch.grid.x} * launch.grid.y * launch.grid.z};
@@ -192,10 +192,37 @@ void Checker::block_begins(const LaunchContext& launch, uint3 index, std::uint64
   active_recorder = &recorder_;
 }
 
+// A thread that gives way waits for what another one does to memory. From then on, warps are heard in the
+// order in which they ran.
+template <class UnfinishedOf>
+void Checker::drain_in_turns(UnfinishedOf unfinished_of) {
+  const auto warps = static_cast<unsigned>((recorder_.threads.size() + 31) / 32);
+  std::vector<std::optional<std::uint64_t>> turns;
+  for (unsigned warp = 0; warp < warps; ++warp) {
+    replay_.drain(warp, unfinished_of(warp));
+    turns.push_back(replay_.turn(warp));
+  }
+  for (;;) {
+    unsigned first = warps;
+    for (unsigned warp = 0; warp < warps; ++warp)
+      if (turns[warp] && (first == warps || *turns[warp] < *turns[first])) first = warp;
+    if (first == warps) return;
+    replay_.take_turn(first);
+    replay_.drain(first, unfinished_of(first));
+    turns[first] = replay_.turn(first);
+  }
+}
+
 void Checker::drain_all() {
   recorder_.switch_to(-1);
-  for (std::size_t warp = 0; warp * 32 < recorder_.threads.size(); ++warp)
-    replay_.drain(static_cast<unsigned>(warp), 0);
+  drain_in_turns([](unsigned) { return LaneMask{0}; });
+  turn_ = 0;
+}
+
+void Checker::drain(unsigned warp, LaneMask unfinished) {
+  recorder_.switch_to(-1);
+  if (turn_ == 0) return replay_.drain(warp, unfinished);
+  drain_in_turns([&](unsigned one) { return one == warp ? unfinished : replay_.not_ended(one); });
 }
 
 void Checker::block_ends() {
@@ -240,8 +267,7 @@ void Checker::note_exit(int thread) {
 LaneMask Checker::warp_pauses(int warp, LaneMask unfinished) {
   const NothingRecorded guard;
   const int running = recorder_.thread;
-  recorder_.switch_to(-1);
-  replay_.drain(static_cast<unsigned>(warp), unfinished);
+  drain(static_cast<unsigned>(warp), unfinished);
   LaneMask with_room = 0;
   for_each_lane(unfinished, [&](unsigned lane) {
     if (!trace_of(warp, lane).full()) with_room |= LaneMask{1} << lane;
@@ -320,9 +346,8 @@ void Checker::phase_ends() {
 void Checker::named_barrier_reached(unsigned number, int warp, std::uintptr_t caller) {
   const NothingRecorded guard;
   const int running = recorder_.thread;
-  recorder_.switch_to(-1);
   const auto index = static_cast<unsigned>(warp);
-  replay_.drain(index, 0);
+  drain(index, 0);
   order_.hand_over(number, index, replay_.live(index));
   Site& site = sites_[sites_.find(caller - recorder_.code, replay_.path_of(running))];
   ++site.counters.barriers;
@@ -399,11 +424,10 @@ void Checker::fence(FenceScope scope, std::uintptr_t caller) {
 }
 
 void Checker::note_scope(FenceScope scope, std::uintptr_t caller) {
-  const bool of_block = scope == FenceScope::block;
-  if (!of_block && of_block_.empty()) return;
+  if (scope == FenceScope::device && scopes_.empty()) return;
   const auto code = static_cast<std::uint32_t>(caller - recorder_.code);
-  const auto [known, is_new] = of_block_.try_emplace(code, of_block);
-  known->second = known->second && of_block;
+  FenceScope& widest = scopes_.try_emplace(code, scope).first->second;
+  widest = std::max(widest, scope);
 }
 
 void Checker::atomic(const void* pointer, unsigned bytes, SimtAtomic operation, std::uintptr_t caller,
@@ -530,6 +554,7 @@ void Checker::mark_did(const WarpEvent& event, unsigned site) {
       break;
     case Mark::enter:
     case Mark::leave:
+    case Mark::turn:
       return;
   }
   if (trace_.wants(event.warp)) trace_.mark(traced, event.warp, event.lanes, sites_[site].line);
@@ -543,10 +568,10 @@ void Checker::access_did(const WarpEvent& event, unsigned site) {
   access.matrices = matrices_of(event.event);
   (access.matrices == 0 ? access.is_volatile : access.transposed) = is_volatile(event.event);
   access.compares = compares(event.event);
-  if (!of_block_.empty() && access.space == Space::global) {
-    const auto scope = of_block_.find(static_cast<std::uint32_t>(code_of(event.event)));
-    access.of_block = scope != of_block_.end() && scope->second;
-  }
+  if (!scopes_.empty())
+    if (const auto scope = scopes_.find(static_cast<std::uint32_t>(code_of(event.event)));
+        scope != scopes_.end())
+      access.scope = scope->second;
   access.bytes = bytes_of(event.event);
   access.site = site;
   access.warp = event.warp;

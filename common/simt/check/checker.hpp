@@ -44,7 +44,9 @@ class Checker final : public BlockObserver, public Replay::Listener {
   void thread_runs(int thread, const void* stack_top) override {
     recorder_.switch_to(thread);
     recorder_.stack = reinterpret_cast<std::uintptr_t>(stack_top) - kStackBytes;
+    if (turn_ != 0) recorder_.append_turn(turn_++);
   }
+  void thread_gives_way() override { turn_ = std::max<std::uint64_t>(turn_, 1); }
   void thread_ends(int thread) override;
   void barrier_opens(const std::uintptr_t* waits_at, int threads) override;
   void phase_ends() override;
@@ -107,6 +109,11 @@ class Checker final : public BlockObserver, public Replay::Listener {
     return recorder_.threads[static_cast<std::size_t>(warp) * 32 + lane];
   }
   void drain_all();  ///< when no thread of the block can do more before all of them have been heard
+  /// What is certain of one warp's traces, and of the other warps' what came before: of the one, lanes of
+  /// `unfinished` will do more.
+  void drain(unsigned warp, LaneMask unfinished);
+  template <class UnfinishedOf>
+  void drain_in_turns(UnfinishedOf unfinished_of);
   void mark_did(const WarpEvent& event, unsigned site);
   void access_did(const WarpEvent& event, unsigned site);
   void lanes_apart(const LanesMet& met);
@@ -142,8 +149,9 @@ class Checker final : public BlockObserver, public Replay::Listener {
   Replay replay_{recorder_, paths_, merged_blocks_, *this};
   TraceLog trace_;
   std::map<std::pair<unsigned, unsigned>, bool> apart_;  ///< sites, the lower first, of the launch
-  /// By place in the code, of the launch: whether all atomics there are of block scope.
-  std::unordered_map<std::uint32_t, bool> of_block_;
+  /// By place in the code, of the launch: the widest scope of the atomics there. Of those not listed: the
+  /// device.
+  std::unordered_map<std::uint32_t, FenceScope> scopes_;
   std::map<unsigned, SourceTexts> traced_source_;  ///< by site, of the launch
   LaunchFacts facts_;
   /// A block that waits for the grid, while others run.
@@ -174,6 +182,9 @@ class Checker final : public BlockObserver, public Replay::Listener {
   /// By thread: where in the code the last basic blocks begin that it went through before it left, the last
   /// one first; 0 behind them.
   std::vector<std::array<std::uint32_t, 8>> last_blocks_;
+  /// Since the block's last barrier: of the next turn. 0: no thread has given way, so that the order of warps
+  /// does not matter.
+  std::uint64_t turn_ = 0;
   bool named_ = false;  ///< the launch's parameters have their names
 };
 

@@ -27,6 +27,8 @@ template <Kind kKind, unsigned kLog2Bytes, bool kVolatile, bool kPiece = false>
 SIMT_HOOK_INLINE void note_access(std::uintptr_t address, std::uintptr_t caller) {
   Recorder* const r = active_recorder;
   if (r == nullptr) return;
+  // Before it is noted: what it reads is what is there once the thread has had its next turn.
+  if constexpr (kVolatile && kKind == Kind::read) BlockRunner::current()->spin_hint();
   Event event = access_event(kKind, kLog2Bytes, kVolatile);
   const std::uintptr_t value = kPiece ? 0 : address;
   if (std::uint64_t offset = address - r->arena; offset < kArenaBytes)
@@ -40,12 +42,10 @@ SIMT_HOOK_INLINE void note_access(std::uintptr_t address, std::uintptr_t caller)
     event |= at_offset(Space::shared, Recorder::kDynamicOffset + offset);
   else
     return note_rare_access(*r, event, address, value, caller);
-  if constexpr (kKind == Kind::write) {
+  if constexpr (kKind == Kind::write)
     r->append_write(event, value, kLog2Bytes, caller);
-  } else {
+  else
     r->append_read(event, caller);
-    if constexpr (kVolatile) BlockRunner::current()->spin_hint();
-  }
 }
 
 }  // namespace simt::check

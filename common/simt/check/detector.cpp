@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <utility>
 
 #include "simt/classes.hpp"
 
@@ -30,7 +31,7 @@ void Detector::begin_launch(const LaunchFacts& facts) {
   earlier_guesses_.clear();
   guessing_sites_.clear();
   comparing_sites_.clear();
-  block_sites_.clear();
+  if (std::exchange(narrow_code_, sites_.code_begin()) != sites_.code_begin()) narrow_sites_.clear();
   unreached_.clear();
   if (order_.stamps_expired()) {
     global_.forget_accesses();
@@ -127,7 +128,7 @@ void Detector::access(const WarpAccess& access) {
   scope_first_ = shared            ? order_.first_of_epoch()
                  : beside_.empty() ? order_.first_of_launch()
                                    : beside_.front()->first;
-  if (access.of_block) block_sites_.insert(access.site);
+  if (access.scope != FenceScope::device) narrow_sites_[access.site] = access.scope;
   const bool fine = all_in_bounds(access);
   const bool atomic =
       access.kind == Kind::atomic || access.loads_atomically || (access.is_volatile && !shared);
@@ -358,11 +359,14 @@ bool Detector::racing(const Stamp& before, const Touch& touch, unsigned thread) 
   return !order_.happened_before(before, thread);
 }
 
-/// An atomic of block scope is none for another block.
+/// An atomic of block scope is none for another block, and one of thread scope none for another thread.
 bool Detector::both_atomic(const Stamp& before, const Touch& touch) const {
   if (!before.atomic() || !touch.atomic) return false;
+  FenceScope narrowest = touch.access.scope;
+  if (const auto narrow = narrow_sites_.find(before.site()); narrow != narrow_sites_.end())
+    narrowest = std::min(narrowest, narrow->second);
   const bool same_block = before.step() >= order_.first_of_block();
-  return same_block || (!touch.access.of_block && !block_sites_.contains(before.site()));
+  return narrowest >= (same_block ? FenceScope::block : FenceScope::device);
 }
 
 const PastLaunch* Detector::beside(Step step) const {

@@ -26,10 +26,10 @@ struct WarpAccess {
   Kind kind = Kind::read;
   Space space = Space::global;
   bool is_volatile = false;
-  bool compares = false;          ///< a compare-and-swap
-  bool loads_atomically = false;  ///< from shared memory
-  bool of_block = false;          ///< an atomic for the threads of its own block alone
-  bool issues_copy = false;       ///< which may write from now on
+  bool compares = false;                  ///< a compare-and-swap
+  bool loads_atomically = false;          ///< from shared memory
+  bool issues_copy = false;               ///< which may write from now on
+  FenceScope scope = FenceScope::device;  ///< for whose threads an atomic is one
   unsigned bytes = 4;
   unsigned matrices = 0;    ///< that are moved, with 16 bytes, a row, for each lane; 0: an ordinary access
   bool transposed = false;  ///< of such a move
@@ -226,7 +226,8 @@ class Detector {
   std::vector<Guess> earlier_guesses_;      ///< of blocks that have ended: one for each pair of sites
   std::set<unsigned> guessing_sites_;       ///< of the launch: reads there are first guesses
   std::set<unsigned> comparing_sites_;      ///< of the launch: there stands a compare-and-swap
-  std::set<unsigned> block_sites_;          ///< of the launch: there stands an atomic of block scope
+  std::unordered_map<unsigned, FenceScope> narrow_sites_;        ///< there stands an atomic of a narrow scope
+  std::uintptr_t narrow_code_ = 0;                               ///< in this module
   std::set<std::pair<unsigned, const SharedRange*>> unreached_;  ///< at a site, variables of other kernels
   const GlobalRange* last_range_ = nullptr;
   const SharedRange* last_shared_ = nullptr;

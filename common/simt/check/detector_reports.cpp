@@ -180,8 +180,8 @@ void Detector::report_conflict(const Touch& touch, unsigned thread, const Stamp&
     // The registry's advice is the only one.
   } else if (access.issues_copy || after_copy) {
     advise(report, kRaceWithCopy);
-  } else if (!same_block && before.atomic() && touch.atomic) {
-    advise(report, kRaceOfBlockScope);
+  } else if (before.atomic() && touch.atomic) {
+    advise(report, kRaceOfNarrowScope);
   } else if (!same_block) {
     advise(report, before_writes && access.kind != Kind::read ? kRaceOfBlocksThatWrite : kRaceOfBlocks);
   } else if (before.atomic() || touch.atomic) {

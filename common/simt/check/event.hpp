@@ -28,13 +28,14 @@ enum class Mark : unsigned {
   enter,     ///< enters a function; offset: of the call, in the code
   leave,     ///< leaves it
   met,       ///< took part in a warp operation; offset: its number; next slot: lanes, operation, work
-  fence,     ///< offset: 1 for the whole device, 0 for the block
+  fence,     ///< offset: its FenceScope
   copy,      ///< issues an asynchronous copy; offset: of the target in shared memory; next slot: CopyExtent
   land,      ///< such a copy lands; as above
   work,      ///< computes within the runtime; offset: special functions, and floats from kFloatsShift on
   commit,    ///< makes a batch of the copies that it has issued
   wait,      ///< for such batches; offset: how many of the latest may stay under way
   exchange,  ///< gets a value of another thread
+  turn,      ///< runs again after threads that gave way; offset: a number that rises in the block
 };
 
 // An access that moves matrices has as its size how many: 16 bytes, a row, for each of the first lanes. It is
@@ -127,6 +128,8 @@ constexpr bool is_volatile(Event event) {
 }
 /// Everything but the offset: lanes that agree in it do the same thing at the same place of the code.
 constexpr std::uint64_t instruction_of(Event event) { return event >> kOffsetBits; }
+
+constexpr bool is_turn(Event event) { return kind_of(event) == Kind::mark && mark_of(event) == Mark::turn; }
 
 /// The kinds and marks that take two slots: a write is followed by the value that it left in memory.
 constexpr bool has_second_slot(Event event) {

@@ -57,6 +57,7 @@ void Order::begin_block(int threads) {
   for (Scope& scope : scopes_) {
     scope.fences.assign(count, {});
     scope.fenced.clear();
+    scope.seen_at_fence.clear();
     scope.threads.assign(count, {});
     scope.pending.assign(count, {});
     scope.block = {};
@@ -142,8 +143,13 @@ void Order::fence(unsigned thread, FenceScope reach) {
   for (Scope& scope : scopes_) {
     if (reach == FenceScope::block && &scope == &scopes_[1]) continue;
     Fences& fences = scope.fences[thread];
-    if (fences.own == 0) scope.fenced.push_back(thread);
-    fences = {now, epoch_first_};
+    if (fences.own == 0) {
+      fences.number = static_cast<unsigned>(scope.fenced.size());
+      scope.fenced.push_back(thread);
+      scope.seen_at_fence.emplace_back();
+    }
+    fences = {now, epoch_first_, fences.number};
+    for (unsigned lane = 0; lane < 32; ++lane) scope.seen_at_fence[fences.number][lane] = seen(thread, lane);
     if (!scope.pending[thread].empty()) {
       scope.threads[thread].learn(scope.pending[thread]);
       scope.pending[thread] = {};
@@ -152,8 +158,9 @@ void Order::fence(unsigned thread, FenceScope reach) {
   warp_steps_[thread / 32] = advance();
 }
 
-// A fence of this thread covers what the thread did before it, and what its block did before the last
-// barrier. A fence of another thread counts as well once a barrier or a __syncwarp() has handed it on.
+// A fence of this thread covers what the thread did before it, what its block did before the last barrier,
+// and what lanes of its warp did before the last __syncwarp() with it. A fence of another thread counts as
+// well once a barrier or a __syncwarp() has handed it on.
 Knowledge Order::released_by(const Scope& scope, unsigned thread) const {
   Knowledge released = scope.block;
   released.learn(scope.threads[thread]);
@@ -165,6 +172,9 @@ Knowledge Order::released_by(const Scope& scope, unsigned thread) const {
     if (other != thread && !handed_on) continue;
     all_threads = std::max(all_threads, fences.epoch_first - 1);
     released.learn(block(), other, fences.own);
+    for (unsigned lane = 0; lane < 32; ++lane)
+      if (const Step step = scope.seen_at_fence[fences.number][lane]; step != 0)
+        released.learn(block(), other / 32 * 32 + lane, step);
   }
   if (all_threads >= block_first_) released.learn(block(), all_threads);
   return released;

@@ -9,6 +9,7 @@
 /// fence or a
 /// __syncthreads()). All of these chain.
 
+#include <array>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -22,7 +23,8 @@
 
 namespace simt::check {
 
-enum class FenceScope : unsigned { block, device };
+/// From narrow to wide. Fences of a thread's scope order nothing, and are not told.
+enum class FenceScope : unsigned { thread, block, device };
 
 /// What a thread knows to have happened: of each block, everything up to a step, and of some of its threads
 /// more than that.
@@ -83,13 +85,16 @@ class Order {
   struct Fences {
     Step own = 0;          ///< of the thread's last fence
     Step epoch_first = 0;  ///< of the epoch of that fence: it covers what lay before for all threads
+    unsigned number = 0;   ///< of the thread among those that have fenced
   };
   /// One of the two scopes: fences of the device, and those of the block (which the former are as well).
   struct Scope {
     std::unordered_map<std::uint64_t, Knowledge> locations[2];  ///< by space and offset
     std::vector<Fences> fences;                                 ///< by thread
     std::vector<unsigned> fenced;                               ///< the threads that have an entry there
-    std::vector<Knowledge> threads;                             ///< what a thread has acquired
+    /// By number: the last step of each lane of the warp that a __syncwarp() had ordered before the fence.
+    std::vector<std::array<Step, 32>> seen_at_fence;
+    std::vector<Knowledge> threads;          ///< what a thread has acquired
     std::vector<Knowledge> pending;          ///< what it will have acquired with its next fence
     Knowledge block;                         ///< what all threads know since the last barrier
     std::map<unsigned, Knowledge> barriers;  ///< by number: what was handed over

@@ -95,6 +95,13 @@ struct Recorder {
     if (stored_bytes != 0 || tail >= limit) return append_slowly(event);
     *tail++ = event;
   }
+  /// As a thread begins to run, where it cannot pause: into the slack, since every other append asks for
+  /// room. A turn in which it has done nothing leaves no mark.
+  void append_turn(std::uint64_t turn) {
+    const ThreadTrace& trace = threads[static_cast<std::size_t>(thread)];
+    if (tail != trace.head && is_turn(tail[-1])) --tail;
+    *tail++ = mark_event(Mark::turn) | turn;
+  }
   void append(Event event, std::uint64_t second, std::uintptr_t code_address) {
     if (stored_bytes != 0 || tail >= limit) make_ready();
     tail[0] = event | at_code(code_address - code);

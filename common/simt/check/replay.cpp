@@ -47,17 +47,43 @@ void Replay::begin_block(int threads) {
 // The lane's last events are still to be replayed; drain() takes it out once they have been.
 void Replay::thread_ends(int thread) { lanes_[static_cast<std::size_t>(thread)].ended = true; }
 
+unsigned Replay::lane_with_turn(unsigned warp) {
+  for (LaneMask rest = live_[warp]; rest != 0; rest &= rest - 1) {
+    const auto lane = static_cast<unsigned>(std::countr_zero(rest));
+    const ThreadTrace& of_lane = trace(warp, lane);
+    if (of_lane.head != of_lane.tail && is_turn(*of_lane.head)) return lane;
+  }
+  return 32;
+}
+
+std::optional<std::uint64_t> Replay::turn(unsigned warp) {
+  const unsigned lane = lane_with_turn(warp);
+  return lane == 32 ? std::nullopt : std::optional(offset_of(*trace(warp, lane).head));
+}
+
+void Replay::take_turn(unsigned warp) { ++trace(warp, lane_with_turn(warp)).head; }
+
+LaneMask Replay::not_ended(unsigned warp) const {
+  LaneMask lanes = live_[warp];
+  for (LaneMask rest = lanes; rest != 0; rest &= rest - 1) {
+    const auto lane = static_cast<unsigned>(std::countr_zero(rest));
+    if (lanes_[warp * 32 + lane].ended) lanes &= ~(LaneMask{1} << lane);
+  }
+  return lanes;
+}
+
 void Replay::drain(unsigned warp, LaneMask unfinished) {
   for (;;) {
     LaneMask waiting = 0;
+    bool has_turn = false;  // before which other warps are to be heard
     for (LaneMask rest = live_[warp]; rest != 0; rest &= rest - 1) {
       const auto lane = static_cast<unsigned>(std::countr_zero(rest));
-      if (trace(warp, lane).head != trace(warp, lane).tail)
-        waiting |= LaneMask{1} << lane;
+      if (const ThreadTrace& of_lane = trace(warp, lane); of_lane.head != of_lane.tail)
+        waiting |= LaneMask{1} << lane, has_turn = has_turn || is_turn(*of_lane.head);
       else if (lanes_[warp * 32 + lane].ended)
         live_[warp] &= ~(LaneMask{1} << lane);
     }
-    if (waiting == 0 || (unfinished & ~waiting) != 0) break;
+    if (waiting == 0 || (unfinished & ~waiting) != 0 || has_turn) break;
     step_together(warp, waiting);
   }
   for (LaneMask rest = live_[warp]; rest != 0; rest &= rest - 1)
@@ -85,7 +111,7 @@ void Replay::step_together(unsigned warp, LaneMask lanes) {
     for (const std::size_t end = std::min(slots, begin + compared); at < end;) {
       const Event event = heads[0][at], difference = differences[at - begin];
       // Lanes that took part in different warp operations have not done the same.
-      parted = instruction_of(difference) != 0 ||
+      parted = instruction_of(difference) != 0 || is_turn(event) ||
                (is_meeting(event) && (difference != 0 || !all_met(lanes, heads[0][at + 1])));
       if (parted) break;
       if (difference == 0)
@@ -100,7 +126,9 @@ void Replay::step_together(unsigned warp, LaneMask lanes) {
     }
   }
   for (unsigned i = 0; i < count; ++i) trace(warp, members[i]).head += at;
-  if (parted) step_apart(warp, lanes);
+  const bool has_turn =
+      parted && std::any_of(heads, heads + count, [at](const Event* head) { return is_turn(head[at]); });
+  if (parted && !has_turn) step_apart(warp, lanes);
 }
 
 /// True unless the operation was met by other lanes, too.

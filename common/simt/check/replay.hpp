@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "simt/check/call_paths.hpp"
@@ -57,6 +58,11 @@ class Replay {
   /// Consumes what is certain of a warp's traces. Lanes of `unfinished` will do more: what they do next is
   /// not known when their traces end, and the others wait there.
   void drain(unsigned warp, LaneMask unfinished);
+  /// Where drain() has stopped since a thread has had its turn after others there: which one. Nothing: not
+  /// for that reason.
+  std::optional<std::uint64_t> turn(unsigned warp);
+  void take_turn(unsigned warp);  ///< what came before has been heard
+  LaneMask not_ended(unsigned warp) const;
 
  private:
   static constexpr unsigned kMostCalls = 64;  // deeper ones count as the deepest
@@ -67,6 +73,8 @@ class Replay {
     CallPaths::Path path() const { return depth == 0 ? 0 : paths[std::min(depth, kMostCalls) - 1]; }
   };
 
+  /// The first of the warp's lanes whose next event is its turn; 32: none.
+  unsigned lane_with_turn(unsigned warp);
   ThreadTrace& trace(unsigned warp, unsigned lane) { return recorder_.threads[warp * 32 + lane]; }
   void step_together(unsigned warp, LaneMask lanes);
   void step_apart(unsigned warp, LaneMask lanes);

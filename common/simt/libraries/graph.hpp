@@ -6,6 +6,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "simt/runtime/context.hpp"
@@ -46,6 +47,7 @@ struct SimtGraphExec {
   };
   std::vector<Step> steps{};
   std::vector<void*> freed_at_launch{};
+  std::optional<SimtMoment> launched{};  ///< last: the next launch waits for it, whatever its stream
 };
 
 namespace simt {

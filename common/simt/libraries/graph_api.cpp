@@ -296,10 +296,11 @@ cudaError_t cudaGraphUpload(cudaGraphExec_t exec, cudaStream_t stream) {
 cudaError_t cudaGraphLaunch(cudaGraphExec_t exec, cudaStream_t stream) {
   SIMT_API_ENTRY();
   if (exec == nullptr || !context.is_stream(stream)) return context.fail(cudaErrorInvalidValue);
-  context.enqueue(stream, SimtKind::other, [steps = exec->steps, freed = exec->freed_at_launch] {
+  const auto launch = [steps = exec->steps, freed = exec->freed_at_launch] {
     for (void* const memory : freed) device_memory().release(memory);
     simt::run(steps);
-  });
+  };
+  exec->launched = context.enqueue(stream, SimtKind::other, launch, exec->launched);
   return cudaSuccess;
 }
 

@@ -50,9 +50,10 @@ inline void need_aligned(const Frame& f, const void* address, unsigned bytes) {
 /// Tells check mode what is about to be touched.
 inline void announce(const Frame& f, const Step& s, check::Kind kind, void* address, unsigned bytes) {
   need_aligned(f, address, bytes);
-  if (check::active_recorder != nullptr)
+  if (check::active_recorder != nullptr)  // which gives way itself
     check::note_runtime_access(kind, address, bytes, (s.flags & kVolatile) != 0, f.caller);
-  if ((s.flags & kVolatile) != 0 && kind == check::Kind::read) f.block.spin_hint();
+  else if ((s.flags & kVolatile) != 0 && kind == check::Kind::read)
+    f.block.spin_hint();
 }
 
 inline check::FenceScope scope_of(unsigned flags) {

@@ -296,6 +296,7 @@ void BlockRunner::exit_thread() {
 
 void BlockRunner::pause() {
   Warp& warp = warp_of(running_);
+  if (threads_[static_cast<std::size_t>(running_)].spins != 0) observer_->thread_gives_way();
   warp.ready &= ~bit_of(running_);
   warp.paused |= bit_of(running_);
   if (warp.ready == 0) {
@@ -571,7 +572,9 @@ void BlockRunner::give_way() {
   // In check mode, a block can let others run only where all that its threads have done has been heard.
   if (is_cooperative() && observer_ == nullptr && (parts || next == kNone))
     let_others_run(Progress::gave_way);
-  if (next != kNone) run_instead(self, next);
+  if (next == kNone) return;
+  if (observer_ != nullptr) observer_->thread_gives_way();
+  run_instead(self, next);
 }
 
 RawFault& BlockRunner::begin_fault(FaultKind kind) {

@@ -126,12 +126,12 @@ cudaEvent_t Context::create_event(bool timed) {
   return handle;
 }
 
-void Context::enqueue(cudaStream_t stream, SimtKind kind, std::function<void()> run,
-                      std::optional<SimtMoment> after) {
+SimtMoment Context::enqueue(cudaStream_t stream, SimtKind kind, std::function<void()> run,
+                            std::optional<SimtMoment> after) {
   SimtStream& queue = resolve(stream);
   if (queue.capture != nullptr) {
     queue.capture->add(stream, kind, std::move(run));
-    return;
+    return {};
   }
   queue.known.join(host_knows_);
   if (after) queue.known.join(after->known);
@@ -143,9 +143,11 @@ void Context::enqueue(cudaStream_t stream, SimtKind kind, std::function<void()> 
   }
   const std::uint64_t number = next_number_++;
   queue.known.reach(queue.serial, number);
+  SimtMoment queued{stream, number, queue.known};
   queue.queue.push_back({{queue.serial, number, queue.known}, std::move(run), std::move(after)});
   queue.asked = 0;
   if (queue.queue.size() > kMostQueued) run_queue(queue);
+  return queued;
 }
 
 void Context::record(cudaEvent_t event, cudaStream_t stream) {
@@ -154,17 +156,16 @@ void Context::record(cudaEvent_t event, cudaStream_t stream) {
     event->capture->record(event, stream);
     return;
   }
-  event->when = {stream, next_number_};
+  event->when.number = next_number_;
   event->recorded = true;
   event->done = false;
   event->asked = 0;
-  enqueue(stream, SimtKind::other, [this, event, number = next_number_] {
+  event->when = enqueue(stream, SimtKind::other, [this, event, number = next_number_] {
     if (!is_event(event) || event->when.number != number) return;  // destroyed, or recorded again later
     event->done = true;
     event->seconds =
         std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
   });
-  event->when.known = resolve(stream).known;
 }
 
 // Runs the operations of a stream up to that number, and before each what it has to wait for: the default

@@ -189,8 +189,9 @@ class Context {
   /// Why nothing can be queued in a stream: there is none, its capture is lost, or it is the default stream,
   /// which waits for one that is captured. Success if it can.
   cudaError_t refusal_of(cudaStream_t stream);
-  void enqueue(cudaStream_t stream, SimtKind kind, std::function<void()> run,
-               std::optional<SimtMoment> after = {});
+  /// Returns what was queued; nothing of use where the stream is captured.
+  SimtMoment enqueue(cudaStream_t stream, SimtKind kind, std::function<void()> run,
+                     std::optional<SimtMoment> after = {});
   void record(cudaEvent_t event, cudaStream_t stream);
   /// The place in the order of streams of the operation that runs.
   const simt::StreamOrder& running() const { return running_; }

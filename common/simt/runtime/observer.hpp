@@ -52,6 +52,8 @@ class BlockObserver {
   virtual void block_ends() = 0;  ///< also after a fault, with threads left where they stood
   /// That thread has the operating-system thread from now on; its stack ends below `stack_top`.
   virtual void thread_runs(int thread, const void* stack_top) = 0;
+  /// The running thread may wait for what another one does to memory, and lets others run.
+  virtual void thread_gives_way() {}
   virtual void thread_ends(int thread) = 0;
   /// All threads that live wait in __syncthreads(), each in the call at waits_at[thread] (0: it has
   /// returned).

@@ -56,6 +56,8 @@ enum SimtAtomic { simt_atomic_update, simt_atomic_exchange, simt_atomic_compare,
 void simt_atomic(const void* address, unsigned bytes, SimtAtomic operation);
 /// Before one of block scope: an atomic for the threads of its own block alone.
 void simt_atomic_of_block(const void* address, unsigned bytes, SimtAtomic operation);
+/// Before one of thread scope: an atomic for no other thread.
+void simt_atomic_of_thread(const void* address, unsigned bytes, SimtAtomic operation);
 /// address[i] += values[i] for each of `count` numbers, each addition by itself; `before` becomes what was
 /// there.
 void simt_atomic_add_floats(float* address, const float* values, unsigned count, float* before);

@@ -113,6 +113,21 @@ bool is_checked(const Plan& plan, CheckMode check) {
   return check == CheckMode::always || (check == CheckMode::if_small && is_small(plan));
 }
 
+/// In place of forward, for a call that is not checked: by what it is given, which no kernel knows
+/// beforehand.
+Order drawn_order(const Plan& plan) {
+  constexpr std::size_t kLookedAt = 256;
+  std::size_t hash = std::hash<std::uint64_t>()(plan.message.id);
+  for (const ArrayArgument* array : plan.arrays) {
+    if (array->access == Access::out || array->input == nullptr) continue;
+    const std::string_view bytes(reinterpret_cast<const char*>(array->input),
+                                 std::min(data_bytes(*array), kLookedAt));
+    hash = hash * 31 + std::hash<std::string_view>()(bytes);
+  }
+  constexpr Order kOrders[] = {Order::forward, Order::reverse, Order::reverse, Order::random};
+  return kOrders[hash % std::size(kOrders)];
+}
+
 /// The same call for one who watches it. Its outputs come back only if somebody asks for them.
 CallMessage message_for_watching(const Plan& plan) {
   CallMessage message = plan.message;
@@ -367,7 +382,10 @@ Outcome Session::invoke(std::string_view entry, std::string_view signature,
   plan.message.threads = config.confinement ? 1 : 0;
   for (std::size_t i = 0; i < std::min(plan.arrays.size(), options.shifts.size()); ++i)
     plan.message.arrays[i].shift = options.shifts[i];
-  plan.message.fenced = config.confinement && !is_checked(plan, options.check);
+  const bool checked = is_checked(plan, options.check);
+  if (!config.check_kernel.empty() && !checked && options.order == Order::forward)
+    plan.message.order = drawn_order(plan);
+  plan.message.fenced = config.confinement && !checked;
   plan.message.host_first =
       config.confinement && config.kernels_only && is_for_kernels(plan) && gives_to_device_alone(plan);
 
@@ -389,9 +407,10 @@ Outcome Session::invoke(std::string_view entry, std::string_view signature,
     for (std::string& sentence : computed_by_host(plan, reply))
       outcome.violations.push_back({std::move(sentence)});
   outcome.seconds = std::chrono::duration<double>(Clock::now() - start).count();
+  outcome.reordered = plan.message.order != options.order;
   if (!config.check_kernel.empty()) {
     outcome.checking = Checking::left_out;
-    if (is_checked(plan, options.check)) state_->check(plan, input, output, reply, outcome);
+    if (checked) state_->check(plan, input, output, reply, outcome);
   }
   tell(config, outcome);
   return outcome;

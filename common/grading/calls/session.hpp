@@ -31,8 +31,10 @@ inline constexpr std::size_t kSmallCallBytes = std::size_t{256} * 1024;
 
 /// What a single call may change.
 struct CallOptions {
-  double timeout_seconds = 0;    ///< 0: the session's
-  Order order = Order::forward;  ///< simulator only
+  double timeout_seconds = 0;  ///< 0: the session's
+  /// Simulator only. A call that check mode does not look at has another one, mostly, in place of forward:
+  /// what races may then give other numbers.
+  Order order = Order::forward;
   std::uint64_t seed = 0;        ///< for Order::random
   std::uint32_t max_grid_x = 0;  ///< largest grid the simulator accepts; 0: the device's own limit
   /// How much device memory the simulator has, the arrays of the call included; 0: the device's own.

@@ -76,6 +76,7 @@ struct Outcome {
   std::optional<Profile> profile;  ///< there if checking is done
   std::string printed;             ///< the last lines that the student's code printed
   double seconds = 0;              ///< wall time of the call, transfers included
+  bool reordered = false;          ///< blocks, warps and threads ran in an order that nobody asked for
 };
 
 /// @brief Why a call did not come back: its message, or its status in words.

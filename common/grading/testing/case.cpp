@@ -79,6 +79,7 @@ void record(const Outcome& outcome) {
   const std::lock_guard lock(mutex);
   CaseResult& current = current_case();
   calls_of_case().returned |= outcome.status == Status::returned;
+  calls_of_case().reordered = outcome.reordered;
   add_new(current.findings, outcome.findings);
   const auto found_in = [](const std::vector<Finding>& findings) {
     return std::any_of(findings.begin(), findings.end(), may_explain);

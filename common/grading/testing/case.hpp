@@ -33,6 +33,7 @@ struct CallsOfCase {
   bool returned = false;           ///< one came back
   bool was_to_throw = false;       ///< one was to throw
   bool only_others_found = false;  ///< some found what may explain a failure, but not the last one
+  bool reordered = false;          ///< the last one, as Outcome has it
 };
 CallsOfCase& calls_of_case();
 

@@ -104,6 +104,9 @@ Failure failure_of(const Catch::AssertionStats& stats) {
   for (const Catch::MessageInfo& info : stats.infoMessages)
     if (info.type == Catch::ResultWas::Info && told.insert(info.message).second)
       failure.context += (failure.context.empty() ? "" : ", ") + info.message;
+  if (failure.kind == Failure::Kind::values && calls_of_case().reordered)
+    failure.context +=
+        (failure.context.empty() ? "" : ", ") + std::string("blocks, warps and threads in another order");
   failure.in_other_call = calls_of_case().only_others_found;
   return failure;
 }

@@ -493,10 +493,12 @@ TEST_CASE("keeps NaN and infinities in their own row", "[l03][weighted_row_sum][
   p.x(7, 298) = kNan;                     // under a weight of 0, too, in the columns that fill no warp
   for (const Entry<RowSum> entry : {kShuffles, kTree}) check(entry, p);
   Random random(case_seed());  // for sizes, gaps and rows that no kernel knows beforehand
-  for (const Entry<RowSum> entry : {kShuffles, kTree, kShuffles}) {
-    const Col rows = random.integer(5, 12), cols = drawn::length(random, 3000);
+  for (const auto& [entry, many] :
+       {std::pair{kShuffles, false}, {kTree, false}, {kShuffles, true}, {kTree, true}}) {
+    const Col rows = many ? random.integer(13, 150) : random.integer(5, 12),
+              cols = drawn::length(random, many ? 200 : 3000);
     check(entry,
-          {with_row_stride(drawn::rows(rows, cols, random), drawn::row_stride(cols, random)),
+          {with_row_stride(drawn::rows(rows, cols, random), drawn::row_stride(cols, random, many)),
            drawn::times(uniform({cols}, -1.0f, 2.0f, case_seed() + 1), drawn::factor(random))},
           with_shifted_arrays(3)[static_cast<std::size_t>(random.integer(0, 2))]);
   }

@@ -371,6 +371,27 @@ Outcome multiply(const Problem& p, Tensor<float>& C, const Configuration& c,
                    c.depth, c.warps, c.stages);
 }
 
+/// Of one of kCompiled, of that type.
+std::size_t random_index(Type type, Random& random) {
+  for (;;)
+    if (const auto index = static_cast<std::size_t>(random.integer(0, kCompiledCount - 1));
+        kCompiled[index].type == type)
+      return index;
+}
+
+/// None of kCompiled: one of them with another number in one place.
+Configuration unknown_configuration(Type type, Random& random) {
+  constexpr int Configuration::*kNumbers[] = {&Configuration::rows, &Configuration::cols,
+                                              &Configuration::depth, &Configuration::warps,
+                                              &Configuration::stages};
+  for (;;) {
+    Configuration c = kCompiled[random_index(type, random)];
+    int& number = c.*kNumbers[random.integer(0, std::ssize(kNumbers) - 1)];
+    number = random.integer(0, 1) == 0 ? 2 * number : number + 1;
+    if (std::find(std::begin(kCompiled), std::end(kCompiled), c) == std::end(kCompiled)) return c;
+  }
+}
+
 std::int64_t tiles_of(const ProblemSize& size, const Configuration& c) {
   return ((size.M + c.rows - 1) / c.rows) * ((size.N + c.cols - 1) / c.cols);
 }
@@ -1169,7 +1190,13 @@ TEST_CASE("refuses a kernel that there is not, shapes that do not fit, and a lau
     require_throws<std::invalid_argument>(
         multiply({p.A, Tensor<float>(b, 1.0f), {40, 1}}, of_that_shape, kCompiled[9]), argument);
   }
-  Random random(case_seed());  // for shapes that no kernel knows beforehand
+  Random random(case_seed());  // for what no kernel knows beforehand
+  for (const Type type : {Type::float32, Type::bfloat16})
+    for (int i = 0; i < 4; ++i) {
+      const Configuration none = unknown_configuration(type, random);
+      INFO("configuration " << text_of(none));
+      require_throws<std::invalid_argument>(multiply(random_problem(70, 40, 24), C, none));
+    }
   for (const int index : {9, 14}) {
     const std::int64_t M = random.integer(2, 90), N = 8 * random.integer(1, 10),
                        K = 8 * random.integer(1, 10);
@@ -1213,8 +1240,8 @@ TEST_CASE("refuses a kernel that there is not, shapes that do not fit, and a lau
 namespace {
 
 /// @brief Times products of the type: that of the smallest kernel's tile, and one of 250 times the work.
-void check_milliseconds(Type type) {
-  const std::size_t index = type == Type::float32 ? 9 : 14;
+void check_milliseconds(Type type, Random& random) {
+  const std::size_t index = random_index(type, random);
   const Configuration& c = kCompiled[index];
   INFO("configuration " << text_of(c));
   const Problem p = in_type_of(c, random_problem(40, 40, 24));
@@ -1263,13 +1290,15 @@ void check_milliseconds(Type type) {
               measured, of_larger, k));
   CallOptions one_block;
   one_block.max_grid_x = 1;
-  require_refused_launch(time(p, C, one_block));
+  Tensor<float> of_blocks({272, 40});  // of each of the kernels, more than one
+  require_refused_launch(time(in_type_of(c, random_problem(272, 40, 24)), of_blocks, one_block));
 }
 
 }  // namespace
 
 TEST_CASE("times a kernel: once for the caches, then as often as is said", "[l23][milliseconds][points:1]") {
-  for (const Type type : {Type::float32, Type::bfloat16}) check_milliseconds(type);
+  Random random(case_seed());
+  for (const Type type : {Type::float32, Type::bfloat16}) check_milliseconds(type, random);
 }
 
 TEST_CASE("search: with the bound from what the simulator counts", "[l23][best_configuration][points:1]") {

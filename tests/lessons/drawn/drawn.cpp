@@ -72,7 +72,8 @@ Strides strides(std::int64_t rows, std::int64_t cols, Random& random) {
   return all[static_cast<std::size_t>(random.integer(0, std::ssize(all) - 1))];
 }
 
-std::int64_t row_stride(std::int64_t cols, Random& random) {
+std::int64_t row_stride(std::int64_t cols, Random& random, bool far) {
+  if (far) return random.integer(2, 3) * cols + random.integer(0, 9);
   return cols + random.integer(0, 1) * random.integer(1, 9);
 }
 

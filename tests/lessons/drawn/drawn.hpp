@@ -21,8 +21,8 @@ Tensor<float> times(Tensor<float> x, float number);
 /// element to the next; with gaps, or without.
 Strides strides(std::int64_t rows, std::int64_t cols, Random& random);
 
-/// Close together, or with a gap.
-std::int64_t row_stride(std::int64_t cols, Random& random);
+/// Close together or with a gap; or `far`: twice as far at least.
+std::int64_t row_stride(std::int64_t cols, Random& random, bool far = false);
 
 /// @brief Rows of numbers from -4 to 4, of which one rises or falls by 200, one lies at 10,000 or -10,000,
 /// one holds NaN, one infinities, one is -inf but for a few numbers and one throughout; as many as there are

@@ -60,12 +60,13 @@ cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
   return after_waiting(context);
 }
 
-// Asking often enough is waiting: the simulated device makes progress only while the host waits for it.
+// Asking often enough is waiting: the simulated device makes progress only while the host waits for it. That
+// it is not ready is no error that is kept.
 cudaError_t cudaStreamQuery(cudaStream_t stream) {
   SIMT_API_ENTRY();
-  if (!context.is_stream(stream) || context.capture_of(stream) != nullptr || !context.captures.empty())
-    return cudaStreamSynchronize(stream);                                        // which refuses it
-  return context.is_ready(stream) ? after_waiting(context) : cudaErrorNotReady;  // which is not kept
+  // What cannot be asked cannot be waited for either.
+  if (!context.is_stream(stream) || !context.captures.empty()) return cudaStreamSynchronize(stream);
+  return context.is_ready(stream) ? after_waiting(context) : cudaErrorNotReady;
 }
 
 cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned) {
@@ -173,8 +174,7 @@ cudaError_t cudaEventSynchronize(cudaEvent_t event) {
 
 cudaError_t cudaEventQuery(cudaEvent_t event) {
   SIMT_API_ENTRY();
-  if (!context.is_event(event) || event->capture != nullptr)
-    return cudaEventSynchronize(event);  // refuses it
+  if (!context.is_event(event) || event->capture != nullptr) return cudaEventSynchronize(event);
   return context.is_ready(event) ? after_waiting(context) : cudaErrorNotReady;
 }
 

@@ -200,7 +200,7 @@ bool begins_body(const Sequence& tokens, const Definition& one) {
 
 void guard_host_functions(Sequence& sequence, const DeclaredElsewhere& elsewhere) {
   const auto guard = [&](std::uint32_t body, const std::string& name) {
-    sequence.append(body, " ::simt::host_function(\"" + name + ", which has no __device__,\");");
+    sequence.append(body, " ::simt::host_function(\"" + name + ", which has no __device__\");");
   };
   std::vector<Definition> for_host =
       only(sequence, definitions_in(sequence), [](const Definition& one) { return !one.device; });

@@ -111,7 +111,7 @@ TEST_CASE("functions without __device__ end a kernel that calls them, where that
     return result.substr(header.size(), result.rfind("\n__global__") - header.size());
   };
   const auto guard = [](const std::string& name) {
-    return " ::simt::host_function(\"" + name + ", which has no __device__,\");";
+    return " ::simt::host_function(\"" + name + ", which has no __device__\");";
   };
   CHECK(guarded("float f(float x) { return x; }") == "float f(float x) {" + guard("f()") + " return x; }");
   CHECK(guarded("template <class T> T f(T x) { return x; }") ==

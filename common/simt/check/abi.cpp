@@ -124,6 +124,13 @@ void tell_atomic(const void* address, unsigned bytes, SimtAtomic operation, std:
                           std::bit_ceil(std::min(bytes - at, kMostBytes)), operation, caller, scope);
 }
 
+/// And the builtins that follow, which carry it out, have nothing to tell.
+void announce_atomic(const void* address, unsigned bytes, SimtAtomic operation, std::uintptr_t caller,
+                     FenceScope scope) {
+  tell_atomic(address, bytes, operation, caller, scope);
+  if (active_recorder != nullptr) active_recorder->told() = {address, operation};
+}
+
 void note_kernel_heap(void* memory, std::size_t bytes) {
   simt::check::memory_map().add_kernel_heap(reinterpret_cast<std::uintptr_t>(memory), bytes);
   Checker::get().note_kernel_heap(bytes);
@@ -179,18 +186,15 @@ void simt_fence(SimtFence scope) {
 }
 
 void simt_atomic(const void* address, unsigned bytes, SimtAtomic operation) {
-  tell_atomic(address, bytes, operation, SIMT_CALLER());
-  if (active_recorder != nullptr) active_recorder->told() = {address, operation};
+  announce_atomic(address, bytes, operation, SIMT_CALLER(), FenceScope::device);
 }
 
 void simt_atomic_of_block(const void* address, unsigned bytes, SimtAtomic operation) {
-  tell_atomic(address, bytes, operation, SIMT_CALLER(), FenceScope::block);
-  if (active_recorder != nullptr) active_recorder->told() = {address, operation};
+  announce_atomic(address, bytes, operation, SIMT_CALLER(), FenceScope::block);
 }
 
 void simt_atomic_of_thread(const void* address, unsigned bytes, SimtAtomic operation) {
-  tell_atomic(address, bytes, operation, SIMT_CALLER(), FenceScope::thread);
-  if (active_recorder != nullptr) active_recorder->told() = {address, operation};
+  announce_atomic(address, bytes, operation, SIMT_CALLER(), FenceScope::thread);
 }
 
 void simt_atomic_add_floats(float* address, const float* values, unsigned count, float* before) {

@@ -197,11 +197,10 @@ void Checker::block_begins(const LaunchContext& launch, uint3 index, std::uint64
 template <class UnfinishedOf>
 void Checker::drain_in_turns(UnfinishedOf unfinished_of) {
   const auto warps = static_cast<unsigned>((recorder_.threads.size() + 31) / 32);
+  for (unsigned warp = 0; warp < warps; ++warp) replay_.drain(warp, unfinished_of(warp));
+  if (turn_ == 0) return;
   std::vector<std::optional<std::uint64_t>> turns;
-  for (unsigned warp = 0; warp < warps; ++warp) {
-    replay_.drain(warp, unfinished_of(warp));
-    turns.push_back(replay_.turn(warp));
-  }
+  for (unsigned warp = 0; warp < warps; ++warp) turns.push_back(replay_.turn(warp));
   for (;;) {
     unsigned first = warps;
     for (unsigned warp = 0; warp < warps; ++warp)

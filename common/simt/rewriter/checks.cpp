@@ -135,7 +135,7 @@ void check_kernels_of_lessons(const Sequence& sequence) {
       if (sequence.kind(i) == TokenKind::word && sequence.is_one_of(i, kOfHosts))
         sequence.fail_at(i, "'" + sequence.text(i) +
                                 "' stands in code for the device, where nvcc refuses it: a GPU knows neither "
-                                "exceptions nor type information.");
+                                "exceptions nor type information. Leave it out.");
     }
   }
 }

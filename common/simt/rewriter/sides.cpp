@@ -202,27 +202,25 @@ void guard_host_functions(Sequence& sequence, const DeclaredElsewhere& elsewhere
   const auto guard = [&](std::uint32_t body, const std::string& name) {
     sequence.append(body, " ::simt::host_function(\"" + name + ", which has no __device__\");");
   };
-  std::vector<Definition> for_host =
+  const std::vector<Definition> alone =
       only(sequence, definitions_in(sequence), [](const Definition& one) { return !one.device; });
-  std::erase_if(for_host,
-                [&](const Definition& one) { return elsewhere && elsewhere(sequence.text(one.name)); });
-  for (const Definition& one : members_in(sequence))
-    if (!one.device && one.certain && !may_be_macro(sequence, one.name)) for_host.push_back(one);
-  // Others may declare this one as well; but a kernel of a lesson launches nothing.
+  const auto is_alone = [&](const Definition& one) {
+    const auto is_it = [&](const Definition& other) { return other.body == one.body; };
+    return std::any_of(alone.begin(), alone.end(), is_it) &&
+           !(elsewhere && elsewhere(sequence.text(one.name)));
+  };
+  // Whatever else declares it: a kernel of a lesson launches nothing.
   const auto launches = [&](const Definition& one) {
     for (std::uint32_t i = one.body; i < sequence.match(one.body); ++i)
       if (sequence.kind(i) == TokenKind::launch) return true;
     return false;
   };
-  const auto is_known = [&](const Definition& one) {
-    return std::any_of(for_host.begin(), for_host.end(),
-                       [&](const Definition& other) { return other.body == one.body; });
-  };
+  std::vector<Definition> for_host = members_in(sequence);
   for (const Definition& one : definitions_in(sequence))
-    if (!one.device && one.certain && !may_be_macro(sequence, one.name) && !is_known(one) && launches(one))
-      for_host.push_back(one);
+    if (is_alone(one) || launches(one)) for_host.push_back(one);
   for (const Definition& one : for_host) {
-    if (!begins_body(sequence, one)) continue;
+    if (one.device || !one.certain || may_be_macro(sequence, one.name) || !begins_body(sequence, one))
+      continue;
     guard(one.body, sequence.text(one.name) + "()");
     for (std::uint32_t i = one.body; i < sequence.match(one.body); ++i)
       if (const std::uint32_t body = body_of_host_lambda(sequence, i); body != kNone) guard(body, "a lambda");

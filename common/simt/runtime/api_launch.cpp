@@ -72,8 +72,11 @@ Refusal check_bounds(const SimtLaunch& launch) {
   const std::uint64_t threads = threads_of(launch.block);
   const std::size_t most = needs_of(launch).most_threads;
   if (threads <= most) return {};
-  return fmt::format("a block has {} threads, and the kernel's __launch_bounds__ promise {} at most", threads,
-                     most);
+  return fmt::format(
+      "a block has {} threads, and the kernel's __launch_bounds__ promise {} at most; launch smaller blocks, "
+      "or "
+      "promise more",
+      threads, most);
 }
 
 Refusal check_shared(const Context& context, const SimtLaunch& launch) {

@@ -212,20 +212,20 @@ void Context::run_until(cudaEvent_t event) {
 }
 
 // A program that asks a number of times and then goes on has waited for nothing.
-bool Context::was_patient(unsigned& asked) const {
+bool Context::asked_enough(unsigned& asked) const {
   const unsigned patience = settings.order == Order::reverse ? 1000 : 1;
   return asked++ >= patience;
 }
 
 bool Context::is_ready(cudaStream_t stream) {
   SimtStream& queue = resolve(stream);
-  if (!queue.queue.empty() && !was_patient(queue.asked)) return false;
+  if (!queue.queue.empty() && !asked_enough(queue.asked)) return false;
   run_stream(stream);
   return true;
 }
 
 bool Context::is_ready(cudaEvent_t event) {
-  if (event->recorded && !event->done && !was_patient(event->asked)) return false;
+  if (event->recorded && !event->done && !asked_enough(event->asked)) return false;
   run_until(event);
   return true;
 }

@@ -234,7 +234,7 @@ class Context {
   void run_queue(SimtStream& stream);
   void run_each_stream();
   void let_host_know_all();
-  bool was_patient(unsigned& asked) const;
+  bool asked_enough(unsigned& asked) const;
   void run_grid(const Launch& launch, unsigned depth, std::vector<NestedLaunch>& waiting);
   std::optional<Launch> accept_nested(const NestedLaunch& nested);
   void report_red_zones(const std::string& kernel);

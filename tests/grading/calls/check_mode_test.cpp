@@ -172,6 +172,31 @@ TEST_CASE("a large call is checked only if the test asks for it") {
   CHECK(checking(CheckMode::always) == Checking::done);
 }
 
+TEST_CASE("a call that is not checked runs in an order that is drawn, unless it has one") {
+  constexpr int kCalls = 24;
+  const auto reordered = [](const CallOptions& options, const SessionConfig& config) {
+    Session session(config);
+    int calls = 0;
+    for (int i = 0; i < kCalls; ++i) {
+      const Tensor<float> x({kThreads}, static_cast<float>(i));
+      Tensor<float> y({kThreads});
+      calls += call_in(session, options, ENTRY(course::copy), in(x), out(y), kThreads).reordered ? 1 : 0;
+    }
+    return calls;
+  };
+  CallOptions options;
+  CHECK(reordered(options, suspects()) == 0);  // they are small, and checked
+  options.check = CheckMode::never;
+  const int drawn = reordered(options, suspects());
+  CHECK(drawn > 0);
+  CHECK(drawn < kCalls);
+  SessionConfig without_check_mode = suspects();
+  without_check_mode.check_kernel.clear();
+  CHECK(reordered(options, without_check_mode) == 0);
+  options.order = Order::reverse;
+  CHECK(reordered(options, suspects()) == 0);
+}
+
 TEST_CASE("without a kernel for check mode there is none") {
   SessionConfig config = suspects();
   config.check_kernel.clear();

@@ -119,10 +119,7 @@ TEST_CASE("a non-blocking stream does not wait for the default stream", "[simt][
 
 TEST_CASE("work of a stream that is destroyed runs later, in no order with other streams", "[simt][stream]") {
   for (const simt::Order order : {simt::Order::forward, simt::Order::reverse}) {
-    const FreshDevice device;
-    simt::Settings settings;
-    settings.order = order;
-    simt::configure(settings);
+    const FreshDevice device(order);
     int* value = device_array<int>(1);
     set_kernel<<<1, 1>>>(value, 1);
     REQUIRE(cudaDeviceSynchronize() == cudaSuccess);
@@ -161,10 +158,7 @@ TEST_CASE("an event of a stream that is destroyed is waited for", "[simt][stream
 
 TEST_CASE("waiting for all runs streams that nothing orders in either order", "[simt][stream]") {
   for (const simt::Order order : {simt::Order::forward, simt::Order::reverse}) {
-    const FreshDevice device;
-    simt::Settings settings;
-    settings.order = order;
-    simt::configure(settings);
+    const FreshDevice device(order);
     cudaStream_t stream = nullptr;
     REQUIRE(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking) == cudaSuccess);
     int* value = device_array<int>(1);
@@ -178,10 +172,7 @@ TEST_CASE("waiting for all runs streams that nothing orders in either order", "[
 
 TEST_CASE("who asks is told first that a stream or an event is not ready", "[simt][stream]") {
   for (const simt::Order order : {simt::Order::forward, simt::Order::reverse}) {
-    const FreshDevice device;
-    simt::Settings settings;
-    settings.order = order;
-    simt::configure(settings);
+    const FreshDevice device(order);
     cudaStream_t stream = nullptr;
     cudaEvent_t event = nullptr;
     REQUIRE(cudaStreamCreate(&stream) == cudaSuccess);

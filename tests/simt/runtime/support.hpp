@@ -11,9 +11,11 @@
 
 /// Each test case starts with a fresh device and default settings, whatever the last one left behind.
 struct FreshDevice {
-  FreshDevice() {
+  explicit FreshDevice(simt::Order order = simt::Order::forward) {
     simt::reset();
-    simt::configure({});
+    simt::Settings settings;
+    settings.order = order;
+    simt::configure(settings);
   }
   ~FreshDevice() { simt::reset(); }
 };

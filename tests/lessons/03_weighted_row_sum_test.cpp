@@ -340,12 +340,16 @@ std::vector<Problem> problems_of_any_size() {
     const std::int64_t rows = random.integer(2, 12), cols = random.integer(34, 1400);
     problems.push_back(random_problem(rows, cols, cols + gap));
   }
+  // As long as calls can be that are counted.
+  const std::int64_t rows = random.integer(1, 2), cols = random.integer(8000, 64'000 / (rows + 1));
+  problems.push_back(random_problem(rows, cols, cols));
   return problems;
 }
 
 void check_exchange_of_any_size(Entry<RowSum> entry) {
   for (const Problem& p : problems_of_any_size()) {
     const Outcome outcome = check(entry, p);
+    require_launch(outcome, p.rows());
     const Profile* profile = profile_of(outcome);
     if (!profile) return;
     require_one_pass(*profile, p);

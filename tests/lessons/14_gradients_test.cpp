@@ -554,7 +554,8 @@ TEST_CASE("softmax: reads P and dP twice, in whole sectors, and writes dS once",
           "[l14][softmax_backward][points:2]") {
   Random random(case_seed());  // for sizes that no kernel knows beforehand
   for (const Rows& p : {random_rows(4, 2 * kBlockThreads + 296, 8),
-                        random_rows(random.integer(2, 9), 8 * random.integer(40, 130), 8)}) {
+                        random_rows(random.integer(2, 9), 8 * random.integer(40, 130), 8),
+                        random_rows(random.integer(1, 2), 8 * random.integer(900, 1300), 8)}) {
     const Outcome outcome = check(p);
     require_launch(outcome, p.rows());
     const Profile* profile = profile_of(outcome);

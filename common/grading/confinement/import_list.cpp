@@ -105,6 +105,7 @@ const Names kCompilerNamesForHost = words(
 /// found.
 const Names kSimulatorNames = words(
     "threadIdx blockIdx blockDim gridDim simt_active_lanes simt_async_commit simt_async_copy "
+    "simt_copies_asynchronously "
     "simt_async_wait simt_atomic simt_atomic_add_floats simt_atomic_of_block simt_atomic_of_thread "
     "simt_ballot simt_bound_broken simt_check simt_clock simt_delete_arguments "
     "simt_dynamic_shared simt_fast_cosf simt_fast_log10f simt_fast_log2f simt_fast_logf simt_fast_powf "

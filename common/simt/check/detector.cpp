@@ -10,7 +10,8 @@ namespace simt::check {
 namespace {
 
 constexpr std::size_t kMostUninitialised = 4096;  // of one epoch, kept until it ends
-constexpr std::size_t kMostPast = 64;             // launches that may meet another one
+// Launches that may meet another one, and blocks of all these.
+constexpr std::size_t kMostPast = 4096, kMostPastBlocks = 1 << 20;
 
 template <class Visit>
 void for_each_lane(LaneMask lanes, Visit visit) {
@@ -37,6 +38,7 @@ void Detector::begin_launch(const LaunchFacts& facts) {
     global_.forget_accesses();
     shared_.forget_accesses();
     past_.clear();
+    past_blocks_ = 0;
   }
   beside_.clear();
   for (const PastLaunch& past : past_)
@@ -58,10 +60,12 @@ void Detector::begin_launch(const LaunchFacts& facts) {
 
 void Detector::end_part() {
   beside_.clear();
-  if (past_.size() == kMostPast) past_.pop_front();
+  past_blocks_ += blocks_.size();
   past_.push_back({facts_, order_.first_of_launch(), order_.last(), std::move(blocks_), order_.block_starts(),
                    sites_.code_begin()});
   blocks_.clear();
+  for (; past_.size() > kMostPast || past_blocks_ > kMostPastBlocks; past_.pop_front())
+    past_blocks_ -= past_.front().blocks.size();
 }
 
 void Detector::begin_block(uint3 index) {
@@ -370,9 +374,9 @@ bool Detector::both_atomic(const Stamp& before, const Touch& touch) const {
 }
 
 const PastLaunch* Detector::beside(Step step) const {
-  const auto made = [step](const PastLaunch* past) { return past->first <= step && step <= past->last; };
-  const auto found = std::find_if(beside_.begin(), beside_.end(), made);
-  return found == beside_.end() ? nullptr : *found;
+  const auto is_earlier = [step](const PastLaunch* past) { return past->last < step; };
+  const auto found = std::partition_point(beside_.begin(), beside_.end(), is_earlier);
+  return found != beside_.end() && (*found)->first <= step ? *found : nullptr;
 }
 
 void Detector::read_after_write(const Touch& touch, const Cell& cell) {

@@ -234,6 +234,7 @@ class Detector {
   Step scope_first_ = 0;                        ///< of the access in hand: older stamps mean nothing to it
   std::vector<GlobalRange> known_allocations_;  ///< at the last launch
   std::deque<PastLaunch> past_;                 ///< the latest
+  std::size_t past_blocks_ = 0;                 ///< of these
   std::vector<const PastLaunch*> beside_;       ///< those that nothing orders with the one that runs
 };
 

@@ -58,6 +58,10 @@ void simt_async_copy(void* to, const void* from, std::size_t bytes, std::size_t 
   if (zero_bytes < bytes) (void)*static_cast<const volatile char*>(from);
   block.issue_copy({to, from, bytes, zero_bytes}, SIMT_CALLER());
 }
+int simt_copies_asynchronously(const void* to, const void* from) {
+  const BlockRunner& block = runner("an asynchronous copy");
+  return static_cast<int>(block.is_shared(to) && !block.is_shared(from) && !block.is_on_stack(from));
+}
 void simt_async_commit() { runner("an asynchronous copy").commit_copies(SIMT_CALLER()); }
 void simt_async_wait(unsigned batches_in_flight) {
   runner("a wait for asynchronous copies").land_copies(batches_in_flight, SIMT_CALLER());

@@ -16,6 +16,8 @@ SIMT_SHIM_INLINE void __pipeline_memcpy_async(void* __restrict__ shared_target,
               size_and_align ==
           0,
       "both addresses of __pipeline_memcpy_async are multiples of its size");
+  simt_check(simt_copies_asynchronously(shared_target, global_source),
+             "__pipeline_memcpy_async copies from global to shared memory");
   simt_async_copy(shared_target, global_source, size_and_align, zfill);
 }
 SIMT_SHIM_INLINE void __pipeline_commit() { simt_async_commit(); }

@@ -76,6 +76,8 @@ void* simt_dynamic_shared(void);
 /// all copies but those of the last `batches_in_flight` batches.
 void simt_async_copy(void* to, const void* from, std::size_t bytes, std::size_t zero_bytes);
 void simt_async_commit(void);
+/// Whether a GPU copies so asynchronously: from global to shared memory. It makes other copies at once.
+int simt_copies_asynchronously(const void* to, const void* from);
 void simt_async_wait(unsigned batches_in_flight);
 
 /// Ends the launch with a device assertion that quotes `rule`, unless it holds.

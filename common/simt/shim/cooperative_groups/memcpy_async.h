@@ -1,6 +1,9 @@
 #pragma once
-// Copies that all threads of a group share. They land when the thread waits for them, and not
-// before: a kernel that forgets to wait reads what was there before, every time.
+// Copies that all threads of a group share. From global to shared memory, they land when the thread waits for
+// them, and not before: a kernel that forgets to wait reads what was there before, every time. Others are
+// made at once, as a GPU makes them.
+
+#include <cstring>
 
 #include "../cooperative_groups.h"
 #include "../simt_abi.h"
@@ -24,9 +27,15 @@ inline void issue_copies(void* to, const void* from, std::size_t bytes, std::siz
   const std::uintptr_t bits =
       reinterpret_cast<std::uintptr_t>(to) | reinterpret_cast<std::uintptr_t>(from) | bytes;
   const std::size_t piece = bits % 16 == 0 ? 16 : bits % 8 == 0 ? 8 : bits % 4 == 0 ? 4 : 1;
-  for (std::size_t at = rank * piece; at < bytes; at += threads * piece)
-    simt_async_copy(static_cast<unsigned char*>(to) + at, static_cast<const unsigned char*>(from) + at, piece,
-                    0);
+  const bool asynchronous = simt_copies_asynchronously(to, from) != 0;
+  for (std::size_t at = rank * piece; at < bytes; at += threads * piece) {
+    auto* const target = static_cast<unsigned char*>(to) + at;
+    auto* const source = static_cast<const unsigned char*>(from) + at;
+    if (asynchronous)
+      simt_async_copy(target, source, piece, 0);
+    else
+      ::memcpy(target, source, piece);
+  }
 }
 
 }  // namespace simt

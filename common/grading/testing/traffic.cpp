@@ -208,11 +208,13 @@ std::uint64_t meetings(const simt::Counters& counters) {
 }
 
 std::string meetings_told(const simt::Counters& counters, std::uint64_t warps) {
-  return fmt::format("Each warp waits at {} barriers{}",
-                     meetings(counters) / std::max<std::uint64_t>(1, warps),
-                     meetings(counters) > counters.barriers
-                         ? " (or has atomics and volatile stores, which may stand for them)"
-                         : "");
+  const std::uint64_t shared_by = std::max<std::uint64_t>(1, warps), all = meetings(counters);
+  const std::uint64_t tenths = (10 * all + shared_by - 1) / shared_by;  // rounded up: no limit that is met
+  return fmt::format(
+      "Each warp waits at {}{}",
+      all % shared_by == 0 ? fmt::format("{} barriers", all / shared_by)
+                           : fmt::format("{}.{} barriers on average", tenths / 10, tenths % 10),
+      all > counters.barriers ? " (or has atomics and volatile stores, which may stand for them)" : "");
 }
 
 }  // namespace course::grading

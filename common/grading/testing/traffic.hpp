@@ -67,8 +67,8 @@ std::string few_lanes_work(const Profile& profile);
 /// which a barrier can be made.
 std::uint64_t meetings(const simt::Counters& counters);
 
-/// @brief "Each warp waits at 3 barriers", where so many warps share the meetings, and that atomics are among
-/// these.
+/// @brief "Each warp waits at 3 barriers", or at 3.1 on average, where so many warps share the meetings, and
+/// that atomics are among these.
 std::string meetings_told(const simt::Counters& counters, std::uint64_t warps);
 
 }  // namespace course::grading

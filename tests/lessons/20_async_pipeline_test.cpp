@@ -149,12 +149,44 @@ std::string not_so_many_ahead(double mean, double wanted, int stages, const std:
 }
 
 /// As many tiles as are asked for: neither fewer nor more.
-void require_tiles_ahead(const Profile& profile, std::int64_t rounds, int stages) {
+void require_tiles_ahead(const Profile& profile, const Rounds& rounds, int stages) {
+  std::int64_t ahead = 0, stored = 0;  // groups of four numbers
+  for (std::int64_t first = 0; first < rounds.n; first += 4, ++stored)
+    ahead += std::min<std::int64_t>(stages - 1, (rounds.n - 1 - first) / (rounds.grid() * kCopyTile));
   const double mean = mean_ahead(profile.launches.at(0).copies_ahead.of_global_stores,
                                  profile.global_store.bytes_asked),
-               wanted = ahead_on_average(rounds, stages, 16);
+               wanted = 16.0 * static_cast<double>(ahead) / static_cast<double>(stored);
   require(mean >= 0.9 * wanted && mean <= 1.1 * wanted,
           not_so_many_ahead(mean, wanted, stages, "stores its part of a tile"));
+}
+
+/// What the contract promises of n numbers. A last tile that they do not fill may be read 4 bytes at a time,
+/// and zeros may be stored behind them.
+void check_copy_counters(std::int64_t n, int stages, int blocks, Random& random) {
+  const Outcome outcome = check_copy(drawn::times(numbers(n), drawn::factor(random, 40)), stages, blocks);
+  const Profile* profile = profile_of(outcome);
+  if (!profile) return;
+  INFO("n = " << n << ", stages = " << stages << ", blocks = " << blocks);
+  const Rounds rounds{n, blocks};
+  const auto bytes = static_cast<std::uint64_t>(4 * n);
+  require_no_registers_on_the_way(*profile,
+                                  static_cast<std::uint64_t>(4 * (rounds.tiles() * kCopyTile - n / 4 * 4)));
+  require(profile->shared_load.bytes_asked >= bytes,
+          "Threads load " + std::to_string(profile->shared_load.bytes_asked) +
+              " bytes from shared memory; x has " + std::to_string(bytes) +
+              ", and all of them should pass through it.");
+  require_tiles_ahead(*profile, rounds, stages);
+  require_loads_at_most(*profile, bytes, "Each number of x should be read once");
+  require_stores(*profile, bytes, "Each number of y should be written once");
+  require_whole_sectors(*profile);
+  const std::int64_t left = n % kCopyTile, wide = (n - left) / 4 / 32, most = wide + (left + 31) / 32;
+  const std::uint64_t requests = profile->global_load.requests;
+  require(requests <= static_cast<std::uint64_t>(most),
+          "The warps asked for x " + std::to_string(requests) + " times; with 16 bytes a thread it is " +
+              std::to_string(left == 0 ? wide : (n + 127) / 128) + ".");
+  require(profile->barriers == 0,
+          "Threads wait for one another at a barrier, though each of them stores only what it has "
+          "fetched itself: its own wait is enough.");
 }
 
 // --- The product ---
@@ -274,30 +306,49 @@ Problem problem_of_the_notes() {
 
 // --- Counters of the product ---
 
+/// How many tiles C has, down and across.
+TileShape tiles_of(const Problem& p) {
+  return {(p.M() + kProductTile - 1) / kProductTile, (p.N() + kProductTile - 1) / kProductTile};
+}
+
+/// The sizes of whole tiles and slabs that hold it.
+Problem in_whole_tiles(const Problem& p) {
+  const TileShape tiles = tiles_of(p);
+  const std::int64_t slabs = (p.K() + kProductDepth - 1) / kProductDepth;
+  return random_problem(tiles.rows * kProductTile, tiles.cols * kProductTile, slabs * kProductDepth);
+}
+
+constexpr TileShape kTile{kProductTile, kProductTile};
+constexpr std::int64_t kSector = 8;  // numbers
+
 /// What the contract promises of global memory. Rows and columns must begin with sectors.
 void require_traffic(const Profile& profile, const Problem& p) {
-  const std::int64_t across = (p.N() - 1) / kProductTile + 1, down = (p.M() - 1) / kProductTile + 1;
-  const auto most = static_cast<std::uint64_t>(4 * (p.M() * p.K() * across + p.K() * p.N() * down));
   require_loads_at_most(
-      profile, most,
+      profile, bytes_of_tiles(p, kTile),
       "With tiles of 128 x 128, each element of A is read once for every tile across C, and each of B "
       "once for every tile down");
+  const auto sectors = [](const Tensor<float>& x) {
+    const std::size_t along = x.strides()[1] == 1 ? 1 : 0;
+    return (x.shape()[along] + kSector - 1) / kSector * x.shape()[1 - along];
+  };
+  const auto most =
+      static_cast<std::uint64_t>(sectors(p.A) * tiles_of(p).cols + sectors(p.B) * tiles_of(p).rows);
   const simt::GlobalTraffic& load = profile.global_load;
-  require(10 * load.sectors <= 11 * load.ideal_sectors,
+  require(10 * load.sectors <= 11 * most,
           "When a warp reads A or B, it touches " + std::to_string(load.sectors) + " sectors in all, where " +
-              std::to_string(load.ideal_sectors) + " would do. Here strides are " +
-              format_shape(p.A.strides()) + " and " + format_shape(p.B.strides()) +
+              std::to_string(most) + " would do. Here strides are " + format_shape(p.A.strides()) + " and " +
+              format_shape(p.B.strides()) +
               ": let neighbouring threads read along the axis whose stride is 1.");
 }
 
-/// 16 bytes a thread where four numbers lie side by side, across the sum. The sizes must be multiples of
-/// tiles.
+/// 16 bytes a thread where four numbers lie side by side, across the sum. M and N must be multiples of 4.
 void require_wide_copies(const Profile& profile, const Problem& p) {
   const auto requests = [](std::int64_t numbers, std::int64_t stride) {
     return static_cast<std::uint64_t>(numbers / 32 / (stride == 1 ? 4 : 1));
   };
-  const std::uint64_t most = requests(p.M() * p.K() * (p.N() / kProductTile), p.A.strides()[0]) +
-                             requests(p.K() * p.N() * (p.M() / kProductTile), p.B.strides()[1]);
+  const Problem whole = in_whole_tiles(p);
+  const std::uint64_t most = requests(whole.M() * whole.K() * tiles_of(p).cols, p.A.strides()[0]) +
+                             requests(whole.K() * whole.N() * tiles_of(p).rows, p.B.strides()[1]);
   require(profile.global_load.requests <= most,
           "The warps asked for A and B " + std::to_string(profile.global_load.requests) + " times; " +
               std::to_string(most) + " will do. Strides are " + format_shape(p.A.strides()) + " and " +
@@ -327,54 +378,48 @@ void require_barriers(const Outcome& outcome, const Profile& profile, const Prob
 
 /// @brief So many bytes are ahead, or more, since slabs may be deeper. Returns how many. It is a mean over
 /// loads of shared memory, which must be those that the product needs.
-/// p: of whole tiles. `filled`: the share of their bytes that A and B have, where they are smaller.
-double require_slabs_ahead(const Outcome& outcome, const Profile& profile, const Problem& p, int stages,
-                           double filled = 1) {
-  require_register_tile(profile, p.M() * p.N() * p.K());
+double require_slabs_ahead(const Outcome& outcome, const Profile& profile, const Problem& p, int stages) {
+  const Problem whole = in_whole_tiles(p);
+  require_register_tile(profile, whole.M() * whole.N() * whole.K());
   constexpr std::int64_t kBytesOfSlab = 2 * kProductTile * kProductDepth * 4;
   const std::int64_t threads = outcome.counters.at("threads") / outcome.counters.at("blocks");
+  const double filled =
+      static_cast<double>(bytes_of_tiles(p, kTile)) / static_cast<double>(bytes_of_tiles(whole, kTile));
   const double mean = mean_ahead(profile.launches.at(0).copies_ahead.of_shared_loads,
                                  profile.shared_load.bytes_asked),
-               wanted = filled * ahead_on_average(p.K() / kProductDepth, stages, kBytesOfSlab / threads);
+               wanted = filled * ahead_on_average(whole.K() / kProductDepth, stages, kBytesOfSlab / threads);
   require(mean >= 0.9 * wanted, not_so_many_ahead(mean, wanted, stages, "multiplies a slab"));
   return mean;
 }
 
-void check_counters(Layout a, Layout b) {
-  // Of a number of slabs that no kernel knows beforehand.
-  const Problem p = random_problem(128, 256, kProductDepth * Random(case_seed()).integer(6, 10), a, b);
-  const Outcome outcome = check_product(p, 3);
+/// All that the contract promises, of one tile or two. Returns what require_slabs_ahead() does.
+double check_counters(const Problem& p, int stages) {
+  const Outcome outcome = check_product(p, stages);
   const Profile* profile = profile_of(outcome);
-  if (!profile) return;
+  if (!profile) return 0;
+  INFO(describe(p) << "; stages = " << stages);
+  require_no_registers_on_the_way(*profile,
+                                  bytes_of_tiles(in_whole_tiles(p), kTile) - bytes_of_tiles(p, kTile));
   require_traffic(*profile, p);
   require_wide_copies(*profile, p);
-  require_no_registers_on_the_way(*profile);
   require_no_conflicts(*profile);
   require_barriers(outcome, *profile, p);
   require_busy_warps(*profile);
-  require_busy_blocks(*profile, 0.5);  // of two tiles
-  require_slabs_ahead(outcome, *profile, p, 3);
+  require_busy_blocks(*profile, 1.0 / static_cast<double>(tiles_of(p).rows * tiles_of(p).cols));
+  return require_slabs_ahead(outcome, *profile, p, stages);
 }
 
-/// Tiles that have fewer rows, and columns and slabs that are nearly full, of sizes that no kernel knows
-/// beforehand: what they have of A and B takes the same way as in full ones.
-void check_ragged_counters(Layout a, Layout b) {
-  Random random(case_seed());
-  const std::int64_t M = kProductTile, N = 2 * kProductTile, K = 8 * kProductDepth;
-  const Problem p = random_problem(M - 4 * random.integer(1, 25), N - 4 * random.integer(1, 7),
-                                   K - random.integer(1, 7), a, b),
-                whole = random_problem(M, N, K, a, b);
-  const int stages = static_cast<int>(random.integer(2, kMaxStages));
-  const Outcome outcome = check_product(p, stages);
-  const Profile* profile = profile_of(outcome);
-  if (!profile) return;
-  INFO(describe(p) << "; " << stages << " stages");
-  constexpr TileShape kTile{kProductTile, kProductTile};
-  const std::uint64_t bytes = bytes_of_tiles(p, kTile), of_whole = bytes_of_tiles(whole, kTile);
-  require_no_registers_on_the_way(*profile, of_whole - bytes);
-  require_barriers(outcome, *profile, p);
-  require_slabs_ahead(outcome, *profile, whole, stages,
-                      static_cast<double>(bytes) / static_cast<double>(of_whole));
+/// Rows, or columns, that begin with sectors, and may lie further apart.
+Problem in_sectors(std::int64_t M, std::int64_t N, std::int64_t K, Layout a, Layout b, Random& random) {
+  const Problem dense = random_problem(M, N, K);
+  const auto operand = [&](const Tensor<float>& x, Layout layout) {
+    const auto up = [&](std::int64_t size) {
+      return (size + kSector - 1) / kSector * kSector + kSector * random.integer(0, 3);
+    };
+    return laid_out(x, layout(up(x.shape()[0]), up(x.shape()[1])), kNan);
+  };
+  return {operand(dense.A, a), operand(dense.B, b),
+          random.integer(0, 1) == 0 ? row_major(M, N) : column_major(M, N)};
 }
 
 }  // namespace
@@ -390,14 +435,16 @@ TEST_CASE("copy: sizes around 16 bytes and around a tile", "[l20][copy_through_s
 
 TEST_CASE("copy: many tiles by few blocks, with every number of stages",
           "[l20][copy_through_shared][points:3]") {
-  for (const int stages : {2, 1, 3, kMaxStages})
-    for (const int blocks : {1, 3, 100}) check_copy(numbers(9 * kCopyTile + 333), stages, blocks);
   Random random(case_seed());  // for sizes and blocks that no kernel knows beforehand
-  for (int i = 0; i < 3; ++i) {
-    const std::int64_t blocks = random.integer(2, 12), rounds = random.integer(1, 4);
-    const std::int64_t n = blocks * rounds * kCopyTile + random.integer(0, kCopyTile);
-    check_copy(drawn::times(numbers(n), drawn::factor(random, 40)),
-               static_cast<int>(random.integer(1, kMaxStages)), static_cast<int>(blocks));
+  const auto check = [&](std::int64_t rounds, std::int64_t blocks, int stages) {
+    const std::int64_t n = blocks * (rounds - 1) * kCopyTile + random.integer(1, blocks * kCopyTile);
+    check_copy(drawn::times(numbers(n), drawn::factor(random, 40)), stages, static_cast<int>(blocks));
+  };
+  for (const int stages : {2, 1, 3, kMaxStages}) {
+    const std::int64_t rounds = random.integer(11, 40);
+    check(rounds, random.integer(1, 40 / rounds), stages);
+    check(random.integer(2, 4), random.integer(2, 12), stages);
+    check_copy(numbers(random.integer(1, 5 * kCopyTile)), stages, static_cast<int>(random.integer(5, 100)));
   }
 }
 
@@ -413,45 +460,14 @@ TEST_CASE("copy: every bit of NaN, infinities and zeros", "[l20][copy_through_sh
 
 TEST_CASE("copy: reads x once, in whole sectors, without a detour and without a barrier",
           "[l20][copy_through_shared][points:2]") {
-  const std::int64_t n = 6 * kCopyTile;
-  const Outcome outcome = check_copy(numbers(n), 3, 2);
-  const Profile* profile = profile_of(outcome);
-  if (!profile) return;
-  const auto bytes = static_cast<std::uint64_t>(4 * n);
-  require_no_registers_on_the_way(*profile);
-  require(profile->shared_load.bytes_asked >= bytes,
-          "Threads load " + std::to_string(profile->shared_load.bytes_asked) +
-              " bytes from shared memory; x has " + std::to_string(bytes) +
-              ", and all of them should pass through it.");
-  require_tiles_ahead(*profile, 3, 3);
-  require_loads_at_most(*profile, bytes, "Each number of x should be read once");
-  require_stores(*profile, bytes, "Each number of y should be written once");
-  require_whole_sectors(*profile);
-  require(profile->global_load.requests == static_cast<std::uint64_t>(n / 4 / 32),
-          "The warps asked for x " + std::to_string(profile->global_load.requests) +
-              " times; with 16 bytes a thread it is " + std::to_string(n / 4 / 32) + ".");
-  require(profile->barriers == 0,
-          "Threads wait for one another at a barrier, though each of them stores only what it has "
-          "fetched itself: its own wait is enough.");
-  // A size that no kernel knows beforehand: of the last tile, a few numbers are missing.
-  const std::int64_t ragged = n - 1 - static_cast<std::int64_t>(case_seed() % 31);
-  Random random(case_seed());
-  const Outcome of_ragged = check_copy(drawn::times(numbers(ragged), drawn::factor(random, 40)), 3, 2);
-  if (const Profile* of_numbers = profile_of(of_ragged)) {
-    require_no_registers_on_the_way(*of_numbers,
-                                    4 * static_cast<std::uint64_t>(n - ragged) + sizeof(float[4]));
-    require_tiles_ahead(*of_numbers, 3, 3);
-    require_loads_at_most(*of_numbers, bytes, "Each number of x should be read once");
-  }
-  for (const int stages : {2, kMaxStages}) {
-    const std::int64_t tiles = random.integer(4, 8);
-    const Outcome of_stages = check_copy(numbers(tiles * kCopyTile), stages, 1);
-    if (const Profile* of_tiles = profile_of(of_stages)) {
-      require_tiles_ahead(*of_tiles, tiles, stages);
-      require_loads_at_most(*of_tiles, static_cast<std::uint64_t>(4 * tiles * kCopyTile),
-                            "Each number of x should be read once");
+  Random random(case_seed());  // for sizes and blocks that no kernel knows beforehand
+  for (int stages = 1; stages <= kMaxStages; ++stages)
+    for (const bool ragged : {false, true}) {
+      const std::int64_t blocks = random.integer(1, 3), rounds = stages + random.integer(0, 2),
+                         tiles = blocks * rounds + random.integer(0, blocks - 1);
+      check_copy_counters(tiles * kCopyTile - ragged * random.integer(1, 31), stages,
+                          static_cast<int>(blocks), random);
     }
-  }
 }
 
 TEST_CASE("copy: refuses sizes, stages and blocks that make no sense",
@@ -589,26 +605,25 @@ TEST_CASE("gives the same bits with every number of stages, in every order of bl
 
 TEST_CASE("sends for A and B without a detour, in whole sectors, and waits once a slab",
           "[l20][matmul_staged][points:3]") {
-  check_counters(row_major, row_major);
-  check_counters(column_major, row_major);
-  check_counters(row_major, column_major);
-  check_ragged_counters(row_major, column_major);
-  check_ragged_counters(column_major, row_major);
-  Random random(case_seed());  // for a number of slabs that no kernel knows beforehand
-  const Problem p = random_problem(128, 128, kProductDepth * random.integer(5, 7));
-  double ahead[2] = {};
-  for (const bool most : {false, true}) {
-    const int stages = most ? kMaxStages : 2;
-    const Outcome outcome = check_product(p, stages);
-    const Profile* profile = profile_of(outcome);
-    if (!profile) return;
-    ahead[most] = require_slabs_ahead(outcome, *profile, p, stages);
-  }
-  require(
-      ahead[1] >= 1.5 * ahead[0],
-      fmt::format("While a thread multiplies a slab, {:.1f} bytes of its copies are on their way on average "
+  Random random(case_seed());  // for sizes and strides that no kernel knows beforehand
+  std::int64_t any = random.integer(0, 5);
+  for (const Layout a : {row_major, column_major})
+    for (const Layout b : {row_major, column_major}) {
+      const Problem whole =
+          in_sectors(kProductTile, kProductTile, 2 * kProductDepth * random.integer(3, 4), a, b, random);
+      double ahead[kMaxStages + 1] = {};
+      for (const int stages : kStages) ahead[stages] = check_counters(whole, stages);
+      require(ahead[kMaxStages] >= 1.5 * ahead[2],
+              fmt::format(
+                  "While a thread multiplies a slab, {:.1f} bytes of its copies are on their way on average "
                   "with 2 stages, and {:.1f} with {}: the next stages - 1 slabs should be.",
-                  ahead[0], ahead[1], kMaxStages));
+                  ahead[2], ahead[kMaxStages], kMaxStages));
+      // Two tiles, of which one axis is much shorter than they are, the others a little.
+      std::array sizes{kProductTile - 4 * random.integer(6, 13), 2 * kProductTile - 4 * random.integer(1, 3)};
+      if (any % 2 == 1) std::swap(sizes[0], sizes[1]);
+      const std::int64_t K = 6 * kProductDepth - random.integer(1, 3);
+      check_counters(in_sectors(sizes[0], sizes[1], K, a, b, random), kStages[any++ % 3]);
+    }
 }
 
 TEST_CASE("multiplies (3, 5) by (5, 4), but refuses what does not fit together",

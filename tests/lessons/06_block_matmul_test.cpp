@@ -504,55 +504,62 @@ void require_barriers(const Outcome& outcome, const Profile& profile, const Prob
               std::to_string(steps) + " steps of k between them.");
 }
 
-void check_counters(Entry<Product> entry, Layout a, Layout b) {
+/// All that the contract promises of the entry's cost. Rows and columns must begin with sectors.
+void check_cost(Entry<Product> entry, const Problem& p) {
   const bool tiled = entry.name == kTiled.name;
-  const TileShape tile = tile_of(entry);
-  const Problem p = random_problem(128, 256, 64, a, b);
   const Outcome outcome = check(entry, p);
   const Profile* profile = profile_of(outcome);
   if (!profile) return;
-  require_traffic(*profile, p, tile);
-  if (!tiled) require_register_tile(*profile, p.M() * p.N() * p.K());
+  INFO(describe(p));
+  require_traffic(*profile, p, tile_of(entry));
+  const auto up = [](std::int64_t size) { return (size + 127) / 128 * 128; };  // to the largest tiles
+  if (!tiled) require_register_tile(*profile, up(p.M()) * up(p.N()) * p.K());
   require_no_conflicts(*profile);
   require_barriers(outcome, *profile, p, tiled ? kTile : 8);
   require_busy_lanes(*profile);
   require_busy_warps(*profile);
+}
 
-  // One tile of C: a block more would read A or B again.
-  const Problem one = random_problem(tile.rows, tile.cols, 64, a, b);
-  const Outcome outcome_of_one = check(entry, one);
-  if (const Profile* profile_of_one = profile_of(outcome_of_one)) require_traffic(*profile_of_one, one, tile);
-
-  // Sizes that no kernel knows beforehand, in which rows and columns begin with sectors.
+/// Sizes and strides that no kernel knows beforehand, into rows and into columns.
+void check_counters(Entry<Product> entry, Layout a, Layout b) {
   Random random(case_seed());
-  const auto size = [&random](std::int64_t least, std::int64_t most) {
-    return 8 * random.integer(least, most);
+  const auto with = [&](std::int64_t M, std::int64_t N, std::int64_t K, Layout c) {
+    const Problem dense = random_problem(M, N, K);
+    const std::int64_t gap = random.integer(0, 5);
+    return Problem{in_sectors(dense.A, a, random), in_sectors(dense.B, b, random), c(M + gap, N + gap)};
   };
-  const Problem other = random_problem(size(9, 14), size(9, 14), 4 * size(3, 5), a, b);
-  const Outcome outcome_of_other = check(entry, other);
-  const Profile* of_other = profile_of(outcome_of_other);
-  if (!of_other) return;
-  require_traffic(*of_other, other, tile);
-  require_busy_lanes(*of_other);
-  require_busy_warps(*of_other);
-  constexpr std::int64_t kLargestSide = 128;  // of tiles, of which one holds all of C
-  if (!tiled) require_register_tile(*of_other, kLargestSide * kLargestSide * other.K());
+  const auto size = [&](std::int64_t least, std::int64_t most) { return 8 * random.integer(least, most); };
+  std::int64_t longer = random.integer(0, 1);
+  for (const Layout c : {row_major, column_major}) {
+    std::array sizes{size(9, 16), size(9, 16)};
+    sizes[static_cast<std::size_t>(longer++ % 2)] += 64;
+    check_cost(entry, with(sizes[0], sizes[1], 32 * random.integer(1, 3), c));
+    // One tile of C: a block more would read A or B again.
+    const TileShape tile = tile_of(entry);
+    check_cost(entry, with(tile.rows, tile.cols, 32 * random.integer(1, 3), c));
+  }
 }
 
 /// Sizes that no tile divides and no kernel knows beforehand: what its threads keep in registers is kept in
 /// tiles at the edges, too.
 void check_ragged_counters(Entry<Product> entry) {
   Random random(case_seed());
-  constexpr std::int64_t kM = 256, kN = 128, kK = 64;  // those of whole tiles
-  const Problem p =
-      random_problem(kM - random.integer(1, 31), kN - random.integer(1, 31), kK - random.integer(1, 7));
-  const Outcome outcome = check(entry, p);
-  const Profile* profile = profile_of(outcome);
-  if (!profile) return;
-  if (entry.name == kRegisters.name) require_register_tile(*profile, kM * kN * kK);
-  require_no_conflicts(*profile);
-  require_barriers(outcome, *profile, p, entry.name == kTiled.name ? kTile : 8);
-  require_stored_once(*profile, p);
+  constexpr std::int64_t kSide = 128, kK = 64;  // those of whole tiles
+  std::int64_t any = random.integer(0, 7);
+  for (int i = 0; i < 2; ++i, any = 7 - any) {  // once by rows what is by columns the other time
+    const auto layout = [&](int matrix) { return any >> matrix & 1 ? column_major : row_major; };
+    const auto size = [&] { return kSide - random.integer(1, 31); };
+    const Problem p =
+        random_problem(size(), size(), kK - random.integer(1, 7), layout(0), layout(1), layout(2));
+    const Outcome outcome = check(entry, p);
+    const Profile* profile = profile_of(outcome);
+    if (!profile) return;
+    INFO(describe(p));
+    if (entry.name == kRegisters.name) require_register_tile(*profile, kSide * kSide * kK);
+    require_no_conflicts(*profile);
+    require_barriers(outcome, *profile, p, entry.name == kTiled.name ? kTile : 8);
+    require_stored_once(*profile, p);
+  }
 }
 
 /// No block multiplies what two could share: tiles have at most 256 x 256 elements.
@@ -587,8 +594,8 @@ TEST_CASE("tiled: multiplies parts of larger matrices, and leaves what lies betw
 
 TEST_CASE("tiled: reads A and B as often as tiles of 32 x 32 demand, in whole sectors",
           "[l06][matmul_tiled][points:3]") {
-  check_counters(kTiled, row_major, row_major);
-  check_counters(kTiled, column_major, column_major);
+  for (const Layout a : {row_major, column_major})
+    for (const Layout b : {row_major, column_major}) check_counters(kTiled, a, b);
   check_ragged_counters(kTiled);
   check_busy_blocks(kTiled);
 }

@@ -409,16 +409,10 @@ double check_counters(const Problem& p, int stages) {
   return require_slabs_ahead(outcome, *profile, p, stages);
 }
 
-/// Rows, or columns, that begin with sectors, and may lie further apart.
-Problem in_sectors(std::int64_t M, std::int64_t N, std::int64_t K, Layout a, Layout b, Random& random) {
+Problem problem_in_sectors(std::int64_t M, std::int64_t N, std::int64_t K, Layout a, Layout b,
+                           Random& random) {
   const Problem dense = random_problem(M, N, K);
-  const auto operand = [&](const Tensor<float>& x, Layout layout) {
-    const auto up = [&](std::int64_t size) {
-      return (size + kSector - 1) / kSector * kSector + kSector * random.integer(0, 3);
-    };
-    return laid_out(x, layout(up(x.shape()[0]), up(x.shape()[1])), kNan);
-  };
-  return {operand(dense.A, a), operand(dense.B, b),
+  return {in_sectors(dense.A, a, random), in_sectors(dense.B, b, random),
           random.integer(0, 1) == 0 ? row_major(M, N) : column_major(M, N)};
 }
 
@@ -609,8 +603,8 @@ TEST_CASE("sends for A and B without a detour, in whole sectors, and waits once 
   std::int64_t any = random.integer(0, 5);
   for (const Layout a : {row_major, column_major})
     for (const Layout b : {row_major, column_major}) {
-      const Problem whole =
-          in_sectors(kProductTile, kProductTile, 2 * kProductDepth * random.integer(3, 4), a, b, random);
+      const Problem whole = problem_in_sectors(kProductTile, kProductTile,
+                                               2 * kProductDepth * random.integer(3, 4), a, b, random);
       double ahead[kMaxStages + 1] = {};
       for (const int stages : kStages) ahead[stages] = check_counters(whole, stages);
       require(ahead[kMaxStages] >= 1.5 * ahead[2],
@@ -622,7 +616,7 @@ TEST_CASE("sends for A and B without a detour, in whole sectors, and waits once 
       std::array sizes{kProductTile - 4 * random.integer(6, 13), 2 * kProductTile - 4 * random.integer(1, 3)};
       if (any % 2 == 1) std::swap(sizes[0], sizes[1]);
       const std::int64_t K = 6 * kProductDepth - random.integer(1, 3);
-      check_counters(in_sectors(sizes[0], sizes[1], K, a, b, random), kStages[any++ % 3]);
+      check_counters(problem_in_sectors(sizes[0], sizes[1], K, a, b, random), kStages[any++ % 3]);
     }
 }
 

@@ -12,6 +12,7 @@
 #include <string>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 #include "drawn/drawn.hpp"
 #include "grading/testing/lesson_test.hpp"
@@ -479,19 +480,22 @@ constexpr Layout kLayouts[] = {by_rows, by_columns};
 // --- Counters ---
 
 void require_counters(const Problem& p, const Profile& profile, const Outcome& outcome) {
-  const std::int64_t down = (p.M() - 1) / kBlockRows + 1, across = (p.N() - 1) / kBlockCols + 1;
-  require_loads_at_most(
-      profile, static_cast<std::uint64_t>(2 * (p.M() * p.K() * across + p.K() * p.N() * down)),
-      "With tiles of 128 x 256, each element of A is read once for every tile across C, and "
-      "each of B once for every tile down");
+  const TileShape tile = tile_of(p);
+  const std::int64_t tiles = blocks_of(p);
+  require_loads_at_most(profile, bytes_of_tiles(p, tile, 2),
+                        "With tiles of " + std::to_string(tile.rows) + " x " + std::to_string(tile.cols) +
+                            ", each element of A is read once for every tile across C, and "
+                            "each of B once for every tile down");
   const simt::GlobalTraffic& global = profile.global_load;
   require(10 * global.sectors <= 11 * global.ideal_sectors,
           "When a warp sends for A or B, it touches " + std::to_string(global.sectors) +
               " sectors in all, where " + std::to_string(global.ideal_sectors) +
               " would do: let neighbouring threads send for neighbouring chunks of a line.");
   const std::int64_t slabs = (p.K() - 1) / kBlockDepth + 1;
-  const Problem whole = sixteen_bit_problem(down * kBlockRows, across * kBlockCols, slabs * kBlockDepth);
-  const auto bytes = [](const Problem& of) { return bytes_of_tiles(of, {kBlockRows, kBlockCols}, 2); };
+  const Problem whole =
+      sixteen_bit_problem((p.M() + tile.rows - 1) / tile.rows * tile.rows,
+                          (p.N() + tile.cols - 1) / tile.cols * tile.cols, slabs * kBlockDepth);
+  const auto bytes = [&](const Problem& of) { return bytes_of_tiles(of, tile, 2); };
   // C may take that way, and zeros where A and B have ended.
   require(profile.shared_store.bytes_asked <=
               static_cast<std::uint64_t>(4 * whole.M() * whole.N()) + bytes(whole) - bytes(p),
@@ -504,8 +508,8 @@ void require_counters(const Problem& p, const Profile& profile, const Outcome& o
               std::to_string(load.ideal_wavefronts) +
               " would do: 8 lines of 16 bytes must lie in 32 different banks, for A and "
               "for B.");
-  const auto products = static_cast<std::uint64_t>(down * across * kBlockRows / 16 * (kBlockCols / 8) *
-                                                   slabs * (kBlockDepth / 16));
+  const auto products =
+      static_cast<std::uint64_t>(tiles * kBlockRows / 16 * (kBlockCols / 8) * slabs * (kBlockDepth / 16));
   require(profile.matrix_float16 == 2048 * products,
           "Tensor cores do " + std::to_string(profile.matrix_float16) + " multiply-adds; whole tiles take " +
               std::to_string(2048 * products) + ".");
@@ -515,7 +519,21 @@ void require_counters(const Problem& p, const Profile& profile, const Outcome& o
               std::to_string(slabs + 2) + ": one a slab will do.");
   require_tensor_cores(profile);
   require_busy_warps(profile);
-  require_busy_blocks(profile, 1.0 / static_cast<double>(down * across));
+  require_busy_blocks(profile, 1.0 / static_cast<double>(tiles));
+}
+
+/// @brief Of so many rows and columns, or of so many columns and rows where C is column-major, so that tiles
+/// have as much of them.
+Problem problem_in_sectors(std::int64_t rows, std::int64_t cols, std::int64_t K,
+                           std::array<Layout, 3> layouts, Random& random) {
+  const auto [a, b, c] = layouts;
+  const bool by_columns_of_c = c == column_major;
+  const std::int64_t M = by_columns_of_c ? cols : rows, N = by_columns_of_c ? rows : cols;
+  const Problem dense = sixteen_bit_problem(M, N, K);
+  const std::int64_t gap = random.integer(0, 5);
+  constexpr std::int64_t kSector = 16;  // numbers
+  return {in_sectors(dense.A, a, random, kSector), in_sectors(dense.B, b, random, kSector),
+          c(M + gap, N + gap)};
 }
 
 }  // namespace
@@ -683,28 +701,48 @@ TEST_CASE("gives the same bits in every order of blocks and threads", "[l21][mat
 
 TEST_CASE("reads A and B once a tile, without bank conflicts, and waits once a slab",
           "[l21][matmul][points:4]") {
-  const auto count = [](const Problem& p, auto type, auto result) {
+  const auto count_as = [](const Problem& p, auto type, auto result) {
     Outcome outcome;
     check_product<decltype(type), decltype(result)>(p, {.check = CheckMode::always}, &outcome);
     INFO(describe(p));
     if (const Profile* profile = profile_of(outcome)) require_counters(p, *profile, outcome);
   };
-  for (const Layout a : kLayouts)
-    for (const Layout b : kLayouts) count(sixteen_bit_problem(128, 256, 192, a, b), bfloat16(), bfloat16());
-  const Problem small = sixteen_bit_problem(128, 256, 128, by_rows, by_columns);  // C may be of float32
-  count(small, float16(), float16());
-  count(small, float16(), float());
-  count(small, bfloat16(), float());
-  count(sixteen_bit_problem(256, 256, 64), bfloat16(), bfloat16());  // two tiles
-  // A tile that is nearly full, of a size that no kernel knows beforehand, and so deep that A alone has more
-  // bytes than C; and one with fewer rows, of which A has more bytes than C and the zeros below A.
-  Random random(case_seed());
-  const std::int64_t M = kBlockRows - 8 * random.integer(1, 2), N = kBlockCols - 8 * random.integer(1, 2),
-                     K = 12 * kBlockDepth - 8 * random.integer(1, 2);
-  count(sixteen_bit_problem(M, N, K, by_columns, by_columns), float16(), float16());
+  Random random(case_seed());  // for sizes, strides and types that no kernel knows beforehand
+  std::int64_t any = random.integer(0, 3);
+  const auto count = [&](std::int64_t rows, std::int64_t cols, std::int64_t K,
+                         const std::array<Layout, 3>& layouts) {
+    const Problem p = problem_in_sectors(rows, cols, K, layouts, random);
+    switch (any++ % 4) {
+      case 0:
+        return count_as(p, bfloat16(), bfloat16());
+      case 1:
+        return count_as(p, float16(), float16());
+      case 2:
+        return count_as(p, bfloat16(), float());
+      default:
+        return count_as(p, float16(), float());
+    }
+  };
+  std::vector<std::array<Layout, 3>> all;
+  for (const Layout c : {row_major, column_major}) {
+    for (const Layout a : kLayouts)
+      for (const Layout b : kLayouts) {
+        all.push_back({a, b, c});
+        std::array sizes{kBlockRows, kBlockCols, 3 * kBlockDepth};
+        sizes[static_cast<std::size_t>(random.integer(0, 2))] -= 8;
+        count(sizes[0], sizes[1], sizes[2], all.back());
+      }
+    any += random.integer(0, 3);
+  }
+  const auto any_layouts = static_cast<std::size_t>(random.integer(0, 7));
+  count(2 * kBlockRows, kBlockCols, kBlockDepth, all[any_layouts]);  // two tiles
+  // A tile that is nearly full, and so deep that its rows alone have more bytes than C; and one with fewer
+  // rows, which have more bytes than C and the zeros below them.
+  count(kBlockRows - 8 * random.integer(1, 2), kBlockCols - 8 * random.integer(1, 2),
+        12 * kBlockDepth - 8 * random.integer(1, 2), all[any_layouts]);
   const std::int64_t few = 8 * random.integer(11, 12), of_zeros = kBlockRows - few;
   const std::int64_t slabs = 4 * kBlockRows * kBlockCols / (2 * (few - of_zeros) * kBlockDepth) + 1;
-  count(sixteen_bit_problem(few, kBlockCols, slabs * kBlockDepth), bfloat16(), bfloat16());
+  count(few, kBlockCols, slabs * kBlockDepth, all[7 - any_layouts]);
 }
 
 namespace {

@@ -18,6 +18,12 @@ namespace course::products {
 
 using grading::case_seed;
 
+namespace {
+
+constexpr float kNotANumber = std::numeric_limits<float>::quiet_NaN();
+
+}  // namespace
+
 Strides row_major(std::int64_t, std::int64_t cols) { return {cols, 1}; }
 Strides column_major(std::int64_t rows, std::int64_t) { return {1, rows}; }
 
@@ -25,6 +31,12 @@ Tensor<float> laid_out(const Tensor<float>& dense, Strides strides, float gap) {
   Tensor<float> x(dense.shape(), std::move(strides), gap);
   for (std::int64_t i = 0; i < x.numel(); ++i) x.at_linear(i) = dense.at_linear(i);
   return x;
+}
+
+Tensor<float> in_sectors(const Tensor<float>& dense, Layout layout, Random& random, std::int64_t sector) {
+  const std::int64_t gap = sector * random.integer(0, 3);
+  const auto up = [=](std::int64_t size) { return (size + sector - 1) / sector * sector + gap; };
+  return laid_out(dense, layout(up(dense.shape()[0]), up(dense.shape()[1])), kNotANumber);
 }
 
 Problem problem_of(const Tensor<float>& A, const Tensor<float>& B) {
@@ -40,7 +52,6 @@ namespace {
 
 constexpr std::int64_t kMostSteps = 1'000'000;  ///< multiply-adds
 constexpr std::int64_t kMostDepth = 3000;       ///< steps of k
-constexpr float kNotANumber = std::numeric_limits<float>::quiet_NaN();
 
 }  // namespace
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "grading/testing/lesson_test.hpp"
+#include "tensor/random.hpp"
 #include "tensor/tensor.hpp"
 
 namespace course::products {
@@ -28,6 +29,10 @@ Strides column_major(std::int64_t rows, std::int64_t cols);
 /// The same elements, elsewhere. What lies between them holds `gap`, by default far from all data, so that it
 /// shows.
 Tensor<float> laid_out(const Tensor<float>& dense, Strides strides, float gap = 1000.0f);
+
+/// The same, in rows or columns that begin with sectors of so many numbers, close together or further apart,
+/// with NaN between them.
+Tensor<float> in_sectors(const Tensor<float>& dense, Layout layout, Random& random, std::int64_t sector = 8);
 
 /// A row-major C.
 Problem problem_of(const Tensor<float>& A, const Tensor<float>& B);

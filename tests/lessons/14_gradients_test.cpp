@@ -407,13 +407,19 @@ TEST_CASE("matmul: agrees with central differences of a loss", "[l14][matmul_bac
 TEST_CASE(
     "matmul: reads as often as tiles of 64 x 64 demand, in whole sectors, and moves nothing to transpose it",
     "[l14][matmul_backward][points:2]") {
-  for (const Layout layout : {row_major, column_major}) {
-    const Product p = random_product(128, 64, 128, layout, layout, layout);
-    const Outcome outcome = check(p);
-    if (const Profile* profile = profile_of(outcome)) require_loads_side_by_side(*profile);
-  }
-  // dX and dW have two tiles or more, of 256 x 256 elements at most.
   Random random(case_seed());
+  const auto size = [&](std::int64_t least, std::int64_t most) { return 8 * random.integer(least, most); };
+  for (const Layout x : {row_major, column_major})
+    for (const Layout w : {row_major, column_major})
+      for (const Layout dy : {row_major, column_major}) {
+        Product p = random_product(size(9, 12), size(5, 8), size(9, 12));
+        p.X = products::in_sectors(p.X, x, random);
+        p.W = products::in_sectors(p.W, w, random);
+        p.dY = products::in_sectors(p.dY, dy, random);
+        const Outcome outcome = check(p);
+        if (const Profile* profile = profile_of(outcome)) require_loads_side_by_side(*profile);
+      }
+  // dX and dW have two tiles or more, of 256 x 256 elements at most.
   for (const Product& p : {random_product(32, 480, 32),  // and of sizes that no kernel knows beforehand
                            random_product(random.integer(20, 31), 480, random.integer(20, 31))}) {
     const Outcome outcome = check(p);

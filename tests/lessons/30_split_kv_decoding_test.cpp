@@ -212,18 +212,30 @@ TEST_CASE("takes a sequence of 0, 1, a tile, a page, and one more or less of the
 
 TEST_CASE("gives with one split what it gives with many", "[l30][split_kv_decoding][points:3]") {
   check(random_decoding({.H = 2, .H_kv = 1, .D = 16}, {150, 20}, Format16::bfloat16, {.splits = 5}));
-  for (const Int splits : {1, 2, 3, 4, 7, 40})
-    for (const Type type : kTypes)
+  Random random(case_seed());  // for numbers of splits that no kernel knows beforehand
+  for (const Type type : kTypes) {
+    for (const Int splits : {Int{1}, random.integer(2, 7), random.integer(8, 40)})
       check_values(
           random_decoding({.H = 2, .H_kv = 1, .D = 16}, {70, 300, 1, 520}, type, {.splits = splits}));
+    // As many as choose_splits() may give, and more: each has a tile.
+    for (const Int splits : {random.integer(kMostSplits - 8, kMostSplits), random.integer(129, 400)})
+      check_values(random_decoding({.H = 2, .H_kv = 1, .D = 8 * random.integer(1, 3)},
+                                   {kTileKeys * splits - random.integer(0, 15)}, type, {.splits = splits}));
+  }
 }
 
-TEST_CASE("finds tokens through the table, in pages of 16 to 256", "[l30][split_kv_decoding][points:3]") {
+TEST_CASE("finds tokens through the table, in pages of any size", "[l30][split_kv_decoding][points:3]") {
   check(random_decoding({.H = 2, .H_kv = 2, .D = 8}, {100, 41}, Format16::float16, {.page_size = 16}));
-  for (const Int page_size : {16, 48, 64, 256})
-    for (const Type type : kTypes)
+  Random random(case_seed());  // for pages that no kernel knows beforehand
+  for (const Type type : kTypes) {
+    for (const Int page_size : {Int{16}, 16 * random.integer(2, 16)})
       check_values(
           random_decoding({.H = 4, .H_kv = 2, .D = 32}, {130, 65, 257}, type, {.page_size = page_size}));
+    const Int large = 16 * random.integer(17, 64);
+    check_values(random_decoding({.H = 2, .H_kv = 1, .D = 8 * random.integer(1, 4)},
+                                 {large + random.integer(1, 100), random.integer(1, large)}, type,
+                                 {.page_size = large}));
+  }
 }
 
 TEST_CASE("lets the heads of a group share what is read", "[l30][split_kv_decoding][points:2]") {
@@ -297,8 +309,8 @@ Decoding drawn_decoding(Type type, Int Nq, Random& random) {
   if (scores != 1) p.scale *= 0.3f + 1.3f * static_cast<float>(random.uniform());
   p.V = drawn::times(std::move(p.V), drawn::factor(random, type == Format16::float16 ? 4 : 12));
   return in_pages(std::move(p), lengths, type,
-                  {.page_size = 16 * random.integer(1, 9),
-                   .splits = drawn::length(random, 60),
+                  {.page_size = 16 * drawn::length(random, 32),
+                   .splits = drawn::length(random, kMostSplits),
                    .layout = drawn_layout(random),
                    .spare_columns = random.integer(0, 3),
                    .layout_of_V = drawn_layout(random),
@@ -497,7 +509,6 @@ TEST_CASE("launches nothing without queries, and gives 0 without tokens",
 }
 
 namespace {
-/// One query for each head.
 void require_cache_read_once(const Profile& of_splits, const Decoding& x) {
   const Int bytes_of_row = x.first().D() * (x.first().format ? 2 : 4);
   const Bytes bytes = bytes_for_splits(x, bytes_of_row);
@@ -549,13 +560,19 @@ TEST_CASE("reads the cache once for a group, and parts of the results once",
     if (type) require_tensor_cores(of_splits);
   }
 
-  // In dimensions and splits that no kernel knows beforehand: rows of whole sectors.
+  // In heads, new tokens, dimensions and splits that no kernel knows beforehand: rows of whole sectors.
   Random random(case_seed());
   for (const Type type : kTypes) {
-    const Int splits = random.integer(2, 5);
+    const Int H_kv = random.integer(1, 2), splits = random.integer(2, 6 - 2 * H_kv);
     const Decoding x =
-        random_decoding({.H = random.integer(2, 8), .H_kv = 1, .D = 16 * random.integer(5, 8)},
-                        {others * splits / 2, 128 * splits}, type, {.page_size = 64, .splits = splits});
+        random_decoding({.H = H_kv * random.integer(2, 4),
+                         .H_kv = H_kv,
+                         .Nq = random.integer(1, 4),
+                         .D = 16 * random.integer(5, 8)},
+                        {others * splits / 2, 128 * splits}, type,
+                        {.page_size = 64,
+                         .splits = splits,
+                         .layout = random.integer(0, 1) == 1 ? Layout::heads_inside : Layout::heads_outside});
     const Outcome outcome = check(x, kCounted);
     const Profile* profile = profile_of(outcome);
     if (!profile) return;
@@ -563,15 +580,20 @@ TEST_CASE("reads the cache once for a group, and parts of the results once",
     const Profile of_splits = make_profile({profile->launches[0]});
     require_cache_read_once(of_splits, x);
     require_warps_share(of_splits);
+    const Int rows = x.B() * x.first().H() * x.first().Nq(), D = x.first().D();
+    require_loads_at_most(make_profile({profile->launches[1]}),
+                          static_cast<std::uint64_t>(splits * rows * (4 * D + (D / 32 + 1) * 2 * 32)),
+                          "to read O of each split once, and its lse twice for each 32 numbers");
   }
 }
 
 namespace {
 
-/// Of one block.
-void require_few_barriers(const Profile& profile) {
-  require(meetings(profile) <= 2 * kWarps,
-          "Each warp waits at " + show(meetings(profile) / kWarps) +
+void require_few_barriers(const Profile& of_splits) {
+  const auto& grid = of_splits.launches[0].grid;
+  const std::uint64_t warps = std::uint64_t{kWarps} * grid[0] * grid[1] * grid[2];
+  require(meetings(of_splits) <= 2 * warps,
+          "Each warp waits at " + show((meetings(of_splits) + warps - 1) / warps) +
               " barriers. It has keys of its own: two barriers will do, when Q has landed and when the parts "
               "are complete.");
 }
@@ -592,8 +614,8 @@ TEST_CASE("has no bank conflicts and no barrier between tiles, and multiplies on
     if (!profile) return;
     INFO(describe(x));
     require_no_bank_conflicts(*profile);
-    require_few_barriers(*profile);
     const Profile of_splits = make_profile({profile->launches.at(0)});
+    require_few_barriers(of_splits);
     require_cache_read_once(of_splits,
                             x);  // so that tiles are shared: operands may not come from global memory
     require_warps_share(of_splits);
@@ -603,25 +625,29 @@ TEST_CASE("has no bank conflicts and no barrier between tiles, and multiplies on
                                                        " multiply-adds; whole tiles take " + show(products) +
                                                        ".");
   }
-  // No barrier between tiles of sizes that no kernel knows beforehand either.
+  // Nor with several sequences, heads and new tokens, of which no kernel knows beforehand how many.
   Random random(case_seed());
-  for (const Type type : kTypes) {
-    const Heads heads{.H = random.integer(1, 16),
-                      .H_kv = 1,
-                      .D = 8 * random.integer(1, (type ? kMaxDim : kMaxDimFloat32) / 8)};
-    const Decoding x = random_decoding(heads, {random.integer(200, 400)}, type, {.splits = 1});
-    const Outcome outcome = check(x, kCounted);
-    INFO(describe(x));
-    if (const Profile* profile = profile_of(outcome)) require_few_barriers(*profile);
-    // Nor conflicts in several splits.
-    const Int splits = random.integer(2, 5);
-    const Decoding split =
-        random_decoding({.H = 8 * random.integer(1, 2), .H_kv = 1, .D = 64 * random.integer(1, 2)},
-                        {256 * splits}, type, {.splits = splits});
-    const Outcome of_split = check(split, kCounted);
-    INFO(describe(split));
-    if (const Profile* profile = profile_of(of_split)) require_no_bank_conflicts(*profile);
-  }
+  for (const Type type : kTypes)
+    for (const Int Nq : {Int{1}, random.integer(2, 5)}) {
+      const Int H_kv = random.integer(1, 2), splits = random.integer(1, 3);
+      std::vector<Int> lengths(static_cast<std::size_t>(random.integer(1, 2) + H_kv % 2));
+      for (Int& length : lengths) length = splits * random.integer(80, 160);
+      const Decoding x = random_decoding({.H = H_kv * random.integer(1, 8),
+                                          .H_kv = H_kv,
+                                          .Nq = Nq,
+                                          .D = 8 * random.integer(1, (type ? kMaxDim : kMaxDimFloat32) / 8)},
+                                         lengths, type,
+                                         {.page_size = 16 * random.integer(1, 6),
+                                          .splits = splits,
+                                          .layout = drawn_layout(random),
+                                          .layout_of_V = drawn_layout(random)});
+      const Outcome outcome = check(x, kCounted);
+      const Profile* profile = profile_of(outcome);
+      if (!profile) return;
+      INFO(describe(x));
+      require_no_bank_conflicts(*profile);
+      require_few_barriers(make_profile({profile->launches.at(0)}));
+    }
 }
 
 namespace {

@@ -495,33 +495,16 @@ TEST_CASE("takes all strides, and leaves alone what lies between the rows",
 
 TEST_CASE("takes windows and sinks of any size; one that hides nothing gives the bits of none",
           "[l17][full_backward][points:2]") {
-  for (const Int Nq : {20, 90}) {
-    const bool causal = Nq == 90;
-    BackwardProblem p = with_gradient(with_sink(random_problem({1, 2, Nq, 70, 4, 1}, {.causal = causal})));
-    Forward all = results_of(static_cast<const Problem&>(p));
-    Backward gradients = results_of(p);
-    const Outcome forward = kForwardValues.attend(p, all, {});
-    require_ran(forward);
-    require_results(kForward, p, all, forward);
-    require_ran(kBackwardValues.attend_backward(p, gradients, {}));
-    require_results(kBackward, p, gradients);
-    for (const Int window : {Int{70}, Int{1} << 40, kAllKeys - 1}) {
-      p.mask.window = window;
-      p.mask.sinks = window == 70 ? 3 : 0;
-      INFO("window = " << window << ", sinks = " << p.mask.sinks);
-      Forward got = results_of(static_cast<const Problem&>(p));
-      Backward got_back = results_of(p);
-      require_ran(kForwardValues.attend(p, got, {}));
-      for (const Which which : {Which::lse, Which::O})
-        require_same_bits(got.of(which), all.of(which), name_of(which));
-      require_ran(kBackwardValues.attend_backward(p, got_back, {}));
-      for (const Gradient which : outputs_of(kBackward, p))
-        require_same_bits(got_back.of(which), gradients.of(which), name_of(which));
-    }
+  Random random(case_seed());
+  for (const Int D : {random.integer(1, 64), random.integer(65, 128)}) {
+    const Problem p = of_many_tiles(D, random);
+    check_window_that_hides_nothing(kForward, p);
+    check_window_that_hides_nothing(kBackward, with_gradient(p));
+  }
+  for (const Int Nq : {20, 90})
     for (const Int sinks : {Int{70}, kAllKeys})
       check_both(
-          with_sink(random_problem({1, 2, Nq, 70, 4, 1}, {.causal = causal, .window = 3, .sinks = sinks})));
-  }
+          with_sink(random_problem({1, 2, Nq, 70, 4, 1}, {.causal = Nq == 90, .window = 3, .sinks = sinks})));
 }
 
 TEST_CASE("gives queries that see no key, and keys that no query sees, no part in anything",

@@ -379,19 +379,14 @@ TEST_CASE("lets NaN and infinities go where they must, and nowhere else",
 
 TEST_CASE("gives the bits of no window for one that hides nothing, and the same in every order",
           "[l22][tensor_core_attention][points:1]") {
-  Problem p = bf16(with_sink(random_problem({1, 2, 140, 70, 8, 1}, {.causal = true})));
-  check_same_bits(kKernel, p);
+  check_same_bits(kKernel, bf16(with_sink(random_problem({1, 2, 140, 70, 8, 1}, {.causal = true}))));
   check_same_bits(kKernel, fp16(random_problem(unknown_sizes_of_many_tiles())));
-  Forward all = results_of(p);
-  require_ran(kKernel.attend(p, all, {.check = CheckMode::never}));
-  for (const Int window : {Int{70}, Int{1} << 40}) {
-    p.mask.window = window;
-    p.mask.sinks = 3;
-    Forward got = results_of(p);
-    require_ran(kKernel.attend(p, got, {.check = CheckMode::never}));
-    for (const Which which : {Which::lse, Which::O})
-      require_same_bits(got.of(which), all.of(which), name_of(which));
-  }
+  Random random(case_seed());
+  for (const Format16 format : kBoth)
+    for (const bool is_wide : {false, true})
+      check_window_that_hides_nothing(
+          kKernel,
+          of_many_tiles(8 * (is_wide ? random.integer(9, 32) : random.integer(1, 8)), random, format));
 }
 
 TEST_CASE("agrees with PyTorch's float64 on numbers of 16 bits", "[l22][tensor_core_attention][points:1]") {
@@ -447,55 +442,48 @@ namespace {
 
 constexpr Int kTilesCounted = 3;
 
-/// @brief For the queries of one block, and the keys of kTilesCounted tiles or nearly as many: nothing but O
-/// passes through registers on its way to shared memory. D: of whole tiles.
-void require_copies(const Profile& profile, const Problem& p, Int D) {
-  const Int O = queries_of_a_block(D) * D, keys = kTilesCounted * keys_of_a_tile(D) * D;
-  const Int zeros = O - p.Q.numel() + 2 * (keys - p.K.numel());  // where Q, K and V have ended
-  require(profile.shared_store.bytes_asked <= static_cast<std::uint64_t>(2 * (O + zeros)),
-          "Threads store " + show(profile.shared_store.bytes_asked) +
-              " bytes to shared memory. Q, K and V need not pass through registers, and P need not leave "
-              "them.");
-}
-
-/// @brief The same, no bank conflicts, and one barrier a tile.
-void require_tiles_in_place(const Outcome& outcome, const Profile& profile, const Problem& p, Int D) {
+/// @brief Nothing but O passes through registers on its way to shared memory, with one barrier a tile.
+void require_tiles_in_place(const Outcome& outcome, const Profile& profile, const Problem& p) {
   INFO(describe(p));
-  require_no_bank_conflicts(profile);
-  require_copies(profile, p, D);
-  const auto warps = static_cast<std::uint64_t>(outcome.counters.at("threads") / 32);
-  require(meetings(profile) <= (kTilesCounted + 2) * warps,
-          "Each warp waits at " + show(meetings(profile) / warps) + " barriers for " + show(kTilesCounted) +
-              " tiles: one for each tile, and two more, will do.");
+  require_few_stores_to_shared_memory(profile, p);
+  const Int pairs = meetings_of(p, queries_of_a_block(p.D()), keys_of_a_tile(p.D())).pairs;
+  const Int blocks = outcome.counters.at("blocks"), tiles = p.B() * p.H() * pairs,
+            warps = outcome.counters.at("threads") / 32 / blocks;
+  require(meetings(profile) <= static_cast<std::uint64_t>(warps * (tiles + 2 * blocks)),
+          "Warps wait at barriers " + show(meetings(profile)) + " times. " + show(warps) +
+              " warps in each of " + show(blocks) + " blocks meet " + show(tiles) +
+              " tiles in all: one barrier for each tile, and two more for each block, will do.");
 }
 
-/// Tiles that are nearly full, of sizes that no kernel knows beforehand.
-Problem nearly_full(Int D, bool causal) {
-  Random random(case_seed());
-  return random_problem(
-      {1, 1, queries_of_a_block(D) - random.integer(1, 7),
-       kTilesCounted * keys_of_a_tile(D) - random.integer(1, 7), D - 8 * random.integer(0, 1)},
-      {.causal = causal});
-}
-
-/// The same, with so many dimensions that D is the next larger size of tiles.
-Problem of_any_dimensions(Int D) {
-  Problem p = nearly_full(D, false);
-  const Int dims = 8 * Random(case_seed() + 6).integer(D == 64 ? 1 : D / 16 + 1, D / 8);
-  return random_problem({1, 1, p.Nq(), p.Nk(), dims});
+/// @brief Several heads or batches, of sizes that no kernel knows beforehand; D: of whole tiles, which are
+/// nearly full without a window.
+Problem of_several_heads(Int D, bool has_window, Random& random) {
+  const Int M = queries_of_a_block(D), N = keys_of_a_tile(D), B = random.integer(1, 2),
+            H = B == 2 ? random.integer(1, 2) : random.integer(2, 3);
+  if (!has_window)
+    return random_problem({B, H, M - random.integer(1, 7), kTilesCounted * N - random.integer(1, 7),
+                           D - 8 * random.integer(0, 1)},
+                          {.causal = random.integer(0, 1) == 1});
+  const Int dims = 8 * random.integer(D == 64 ? 1 : D / 16 + 1, D / 8);
+  return random_problem({B, H, random.integer(1, M + 20), random.integer(4 * N, 5 * N), dims, 1},
+                        {.causal = random.integer(0, 1) == 1,
+                         .window = random.integer(N, 2 * N),
+                         .sinks = random.integer(0, 1) * random.integer(1, N)});
 }
 
 }  // namespace
 
 TEST_CASE("has no bank conflicts, multiplies whole tiles on tensor cores, and meets once a tile",
           "[l22][tensor_core_attention][points:2]") {
+  Random random(case_seed());
   for (const Int D : {64, 128, 256}) {
     const Int M = queries_of_a_block(D), N = keys_of_a_tile(D);
     const Problem p = bf16(random_problem({1, 1, M, kTilesCounted * N, D}));
     const Outcome outcome = check(p, kCounted);
     const Profile* profile = profile_of(outcome);
     if (!profile) return;
-    require_tiles_in_place(outcome, *profile, p, D);
+    require_no_bank_conflicts(*profile);
+    require_tiles_in_place(outcome, *profile, p);
     INFO(describe(p));
     const auto products = static_cast<std::uint64_t>(2 * M * kTilesCounted * N * D);
     require(profile->matrix_float16 == products, "Tensor cores do " + show(profile->matrix_float16) +
@@ -504,14 +492,17 @@ TEST_CASE("has no bank conflicts, multiplies whole tiles on tensor cores, and me
     require_loads(*profile, p);  // so that tiles are shared: operands may not come from global memory
     require_tensor_cores(*profile);
     require_busy_warps(*profile);
-    for (const Problem& other : {bf16(nearly_full(D, D == 128)), fp16(nearly_full(D, D != 128))}) {
+    const bool has_window_in_bf16 = random.integer(0, 1) == 1;
+    for (const Format16 format : kBoth) {
+      const bool has_window = (format == Format16::bfloat16) == has_window_in_bf16;
+      const Problem other = in_16_bits(of_several_heads(D, has_window, random), format);
       const Outcome of_other = check(other, kCounted);
-      if (const Profile* counted = profile_of(of_other)) require_tiles_in_place(of_other, *counted, other, D);
+      INFO(describe(other));
+      const Profile* counted = profile_of(of_other);
+      if (!counted) return;
+      require_tiles_in_place(of_other, *counted, other);
+      if (!has_window) require_no_bank_conflicts(*counted);
     }
-    const Problem of_any = bf16(of_any_dimensions(D));
-    const Outcome of_dimensions = check(of_any, kCounted);
-    INFO(describe(of_any));
-    if (const Profile* counted = profile_of(of_dimensions)) require_copies(*counted, of_any, D);
   }
 }
 

@@ -12,6 +12,7 @@
 #include "attention/mistakes.hpp"
 #include "attention/problem.hpp"
 #include "grading/testing/lesson_test.hpp"
+#include "tensor/random.hpp"
 
 namespace course::attention_tests {
 
@@ -23,7 +24,7 @@ struct LoadLimit {
   std::string what;
 };
 
-/// What a lesson tells about its kernel, once.
+/// What a lesson tells about its kernel, once. It is launched once.
 struct Kernel {
   /// Calls the entry with the problem's inputs and these results.
   std::function<grading::Outcome(const Problem&, Forward&, const grading::CallOptions&)> attend;
@@ -48,8 +49,7 @@ struct Kernel {
   /// How many products tensor cores have to do, in every call that check mode counts.
   Int on_tensor_cores = 0;
   bool block_attends = false;  ///< see mistakes_in()
-  /// One launch stores each of the outputs once, and nothing else: asked for in every call that check mode
-  /// counts.
+  /// Each of the outputs is stored once, and nothing else: asked for in every call that check mode counts.
   bool stores_once = false;
 };
 
@@ -157,6 +157,18 @@ void check_shifted(const Kernel& kernel, const Problem& p, TestLine where = Test
 
 /// @brief Right, and the same bits in every order of blocks and threads.
 void check_same_bits(const Kernel& kernel, const Problem& p, TestLine where = TestLine::here());
+
+/// @brief Three tiles of 64 queries and of 64 keys, or more, in `D` dimensions; heads, groups, learned sinks
+/// and gaps are drawn, and whether the mask is causal.
+Problem of_many_tiles(Int D, Random& random, std::optional<Format16> format = {});
+
+/// @brief The problem's mask with windows that hide nothing, of sizes that no kernel knows beforehand,
+/// and any number of sinks.
+std::vector<reference::Mask> masks_that_hide_no_more(const Problem& p);
+
+/// @brief Right, and the same bits with windows that hide nothing, whatever the sinks.
+void check_window_that_hides_nothing(const Kernel& kernel, const Problem& p,
+                                     TestLine where = TestLine::here());
 
 /// @brief Right without keys; without queries, batches or heads nothing is launched.
 void check_nothing_to_do(const Kernel& kernel, const reference::Mask& mask = {},

@@ -283,6 +283,23 @@ void check_same_bits(const BackwardKernel& kernel, const BackwardProblem& p, Tes
   }
 }
 
+void check_window_that_hides_nothing(const BackwardKernel& kernel, const BackwardProblem& p, TestLine where) {
+  const BackwardKernel unchecked = without_check_mode(kernel);
+  Backward all = results_of(p);
+  INFO(describe(p) << ", and the same with a window that hides nothing: results must have the same bits");
+  require_ran(unchecked.attend_backward(p, all, {}), where);
+  require_results(kernel, p, all, where);
+  BackwardProblem windowed = p;
+  for (const reference::Mask& mask : masks_that_hide_no_more(p)) {
+    windowed.mask = mask;
+    INFO("window = " << mask.window << ", sinks = " << mask.sinks);
+    Backward got = results_of(p);
+    require_ran(unchecked.attend_backward(windowed, got, {}), where);
+    for (const Gradient which : outputs_of(kernel, p))
+      require_same_bits(got.of(which), all.of(which), name_of(which), where);
+  }
+}
+
 void check_nothing_to_do(const BackwardKernel& kernel, const reference::Mask& mask, TestLine where) {
   const std::vector<Sizes> some{{2, 2, 5, 0, 8}, {1, 2, 130, 0, 100}, {2, 2, 0, 5, 8}, {1, 2, 0, 130, 100}};
   for (const Sizes& n : some) check(kernel, random_problem(n, mask), {}, where);

@@ -88,6 +88,10 @@ void check_shifted(const BackwardKernel& kernel, const BackwardProblem& p, TestL
 void check_same_bits(const BackwardKernel& kernel, const BackwardProblem& p,
                      TestLine where = TestLine::here());
 
+/// @brief Right, and the same bits with windows that hide nothing, whatever the sinks.
+void check_window_that_hides_nothing(const BackwardKernel& kernel, const BackwardProblem& p,
+                                     TestLine where = TestLine::here());
+
 /// @brief Without keys dQ is 0, without queries dK and dV are; without batches or heads nothing is launched.
 /// With a sink, if the kernel takes one, too.
 void check_nothing_to_do(const BackwardKernel& kernel, const reference::Mask& mask = {},

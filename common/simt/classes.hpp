@@ -104,6 +104,10 @@ inline constexpr Advice kHarmlessWrite{"The result is the same whoever comes las
 inline constexpr Advice kCopyNotAwaited{
     "A copy has landed only when the thread that issued it has waited for its batch.",
     "Let each thread wait for its batch, then put a __syncthreads() before the access."};
+inline constexpr Advice kCopyOfBarrierNotAwaited{
+    "A copy that a cuda::barrier or a stage of a cuda::pipeline tracks has landed only for threads that have "
+    "waited for that.",
+    "Wait for the barrier, or for the stage, before the access."};
 inline constexpr Advice kBarrierForAll{
     "A barrier is for all threads of the block; only since Volta may some have left.",
     "Let every thread reach the barrier: do not return before it or put it into a branch; guard the work "

@@ -104,7 +104,8 @@ const Names kCompilerNamesForHost = words(
 /// (simt::configure and others of simt/control.hpp) and its inside, by which a kernel could change what is
 /// found.
 const Names kSimulatorNames = words(
-    "threadIdx blockIdx blockDim gridDim simt_active_lanes simt_async_commit simt_async_copy "
+    "threadIdx blockIdx blockDim gridDim simt_active_lanes simt_async_bind simt_async_commit "
+    "simt_async_copy simt_async_land "
     "simt_copies_asynchronously "
     "simt_async_wait simt_atomic simt_atomic_add_floats simt_atomic_of_block simt_atomic_of_thread "
     "simt_ballot simt_bound_broken simt_check simt_clock simt_delete_arguments "

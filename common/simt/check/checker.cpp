@@ -410,6 +410,18 @@ void Checker::async_copy_lands(const AsyncCopy& copy, std::uintptr_t caller) {
                      caller);
 }
 
+void Checker::async_copy_bound(const AsyncCopy& copy, std::uintptr_t caller) {
+  if (const auto offset = shared_offset(reinterpret_cast<std::uintptr_t>(copy.to)))
+    recorder_.append(mark_event(Mark::bind) | *offset, caller);
+}
+
+void Checker::bound_copy_lands(const AsyncCopy& copy, int issuer, std::uintptr_t caller) {
+  if (const auto offset = shared_offset(reinterpret_cast<std::uintptr_t>(copy.to)))
+    recorder_.append(mark_event(Mark::land) | *offset,
+                     CopyExtent{copy.bytes, copy.zero_bytes, static_cast<std::uint64_t>(issuer) + 1}.packed(),
+                     caller);
+}
+
 void Checker::async_copies_committed(std::uintptr_t caller) {
   recorder_.append(mark_event(Mark::commit), caller);
 }
@@ -527,10 +539,19 @@ void Checker::mark_did(const WarpEvent& event, unsigned site) {
         if (mark_of(event.event) == Mark::copy) {
           copies_.issue(thread, extent.bytes - extent.zeroed);
           detector_.copy_issued(thread, site, event.offsets[lane], extent);
-        } else {
+        } else if (extent.source == 0) {
           copies_.land(thread);
           detector_.copy_lands(thread, event.offsets[lane]);
+        } else {
+          const auto issuer = static_cast<unsigned>(extent.source - 1);
+          copies_.land(issuer);
+          detector_.copy_lands(issuer, event.offsets[lane]);
         }
+      });
+      return;
+    case Mark::bind:
+      for_each_lane(event.lanes, [&](unsigned lane) {
+        detector_.copy_bound(event.warp * 32 + lane, event.offsets[lane]);
       });
       return;
     case Mark::commit:

@@ -264,7 +264,9 @@ void Detector::read(const Touch& touch, Cell& cell, unsigned bytes) {
 void Detector::write(const Touch& touch, Cell& cell) {
   if (!landing_) write_after_others(touch, cell);
   if (!uninitialised_.empty() && !touch.atomic) note_first_write(touch);
-  cell.write = Stamp(order_.step_of(touch.access.warp), touch.thread, touch.access.site, touch.atomic);
+  cell.write = landing_
+                   ? *landing_
+                   : Stamp(order_.step_of(touch.access.warp), touch.thread, touch.access.site, touch.atomic);
   cell.value = touch.value;
 }
 
@@ -537,6 +539,14 @@ void Detector::copies_awaited(unsigned thread, unsigned site, std::uint64_t batc
   history.wait = {site, order_.first_of_epoch(), history.committed, batches_in_flight};
 }
 
+void Detector::copy_bound(unsigned thread, std::uint64_t shared_offset) {
+  const auto is_it = [&](const PendingCopy& copy) {
+    return copy.issued.thread() == thread && copy.begin == shared_offset && !copy.bound;
+  };
+  if (const auto copy = std::find_if(copies_.begin(), copies_.end(), is_it); copy != copies_.end())
+    copy->bound = true;
+}
+
 void Detector::copy_lands(unsigned thread, std::uint64_t shared_offset) {
   const auto is_it = [&](const PendingCopy& copy) {
     return copy.issued.thread() == thread && copy.begin == shared_offset;
@@ -545,6 +555,9 @@ void Detector::copy_lands(unsigned thread, std::uint64_t shared_offset) {
   if (copy == copies_.end()) return;  // it has been told of when it was issued
   const std::uint64_t end = copy->end;
   const unsigned site = copy->issued.site();  // for reports, its line writes
+  // By the end of a phase, what the thread did until it arrived is known to whoever waits, and no more.
+  const bool as_issued = copy->bound && copy->issued.step() >= order_.first_of_block();
+  const Stamp stamp = as_issued ? copy->issued : Stamp(order_.step_of(thread / 32), thread, site, false);
   count_copy(*copy, -1);
   copies_.erase(copy);
   history_of(thread).landed_last = shared_offset;
@@ -559,12 +572,12 @@ void Detector::copy_lands(unsigned thread, std::uint64_t shared_offset) {
   write.offsets = offsets;
   write.values = values;
   write.bytes = (shared_offset | end) % 4 == 0 ? 4 : 1;
-  landing_ = true;
+  landing_ = stamp;
   for (std::uint64_t at = shared_offset; at < end; at += write.bytes) {
     offsets[lane] = at;
     access(write);
   }
-  landing_ = false;
+  landing_.reset();
 }
 
 }  // namespace simt::check

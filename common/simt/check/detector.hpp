@@ -95,6 +95,8 @@ class Detector {
   void access(const WarpAccess& access);
   void copy_issued(unsigned thread, unsigned site, std::uint64_t shared_offset, const CopyExtent& extent);
   void copy_lands(unsigned thread, std::uint64_t shared_offset);
+  /// Who waits for the copy waits for a barrier.
+  void copy_bound(unsigned thread, std::uint64_t shared_offset);
   void copies_committed(unsigned thread);
   void copies_awaited(unsigned thread, unsigned site, std::uint64_t batches_in_flight);
 
@@ -147,6 +149,7 @@ class Detector {
     Stamp issued;
     std::uint64_t batch;         ///< how many the thread had committed when it issued this one
     std::uint64_t waits_before;  ///< of the thread, when it issued this one
+    bool bound = false;          ///< to a barrier
   };
   /// What a thread of the running block did about its copies.
   struct CopyHistory {
@@ -221,7 +224,7 @@ class Detector {
   std::deque<PendingCopy> copies_;          ///< those that were issued first land first
   std::vector<std::uint32_t> copies_near_;  ///< of copies_: how many go to each stretch of shared memory
   std::vector<CopyHistory> history_;        ///< by thread
-  bool landing_ = false;                    ///< the access in hand is a copy's own
+  std::optional<Stamp> landing_;            ///< of the access in hand, if it is a copy's own
   std::vector<Guess> guesses_;              ///< of the running block
   std::vector<Guess> earlier_guesses_;      ///< of blocks that have ended: one for each pair of sites
   std::set<unsigned> guessing_sites_;       ///< of the launch: reads there are first guesses

@@ -368,6 +368,8 @@ bool Detector::meets_copy(const WarpAccess& access, unsigned lane) {
                             place_beside(report.other, report.here));
   if (landing_)
     report.fix = "Two copies go to the same place: give each one a place of its own.";
+  else if (copy->bound)
+    advise(report, kCopyOfBarrierNotAwaited);
   else if (const std::string fix = advice_on_wait(*copy, thread, report, here); !fix.empty())
     report.fix = fix;
   log_.add(kMissingWait, std::move(report), access.site, copy->issued.site());

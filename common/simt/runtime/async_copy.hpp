@@ -29,6 +29,17 @@ class AsyncCopies {
     return true;
   }
 
+  /// Takes out those that belong to no batch yet.
+  std::vector<AsyncCopy> take_uncommitted() {
+    std::size_t first = queue_.size();
+    while (first > head_ && queue_[first - 1].batch == committed_) --first;
+    std::vector<AsyncCopy> taken;
+    for (std::size_t i = first; i < queue_.size(); ++i) taken.push_back(queue_[i].copy);
+    queue_.resize(first);
+    if (head_ == queue_.size()) queue_.clear(), head_ = 0;
+    return taken;
+  }
+
   void clear() {
     queue_.clear();
     head_ = 0;

@@ -65,6 +65,7 @@ void BlockRunner::prepare(LaunchContext& launch, uint3 block_index, std::uint64_
   live_ = count;
   barrier_sum_ = 0;
   for (AsyncCopies& copies : copies_) copies.clear();
+  bound_copies_.clear();
   for (Gathering& gathering : gatherings_)
     gathering.arrived = gathering.threads = 0, gathering.votes = {}, gathering.waiting.clear();
   find_static_shared(*launch.module);
@@ -401,11 +402,31 @@ void BlockRunner::land_copies(unsigned batches_in_flight, std::uintptr_t caller)
   AsyncCopy copy{};
   while (copies.next(batches_in_flight, copy)) {
     if (observer_ != nullptr) observer_->async_copy_lands(copy, caller);
-    if (host_libraries().contains(copy.to)) raise(FaultKind::host_pointer, "");
-    const std::size_t kept = copy.bytes - copy.zero_bytes;
-    std::memcpy(copy.to, copy.from, kept);
-    if (copy.zero_bytes != 0) std::memset(static_cast<std::byte*>(copy.to) + kept, 0, copy.zero_bytes);
+    land(copy);
   }
+}
+
+void BlockRunner::land(const AsyncCopy& copy) {
+  if (host_libraries().contains(copy.to)) raise(FaultKind::host_pointer, "");
+  const std::size_t kept = copy.bytes - copy.zero_bytes;
+  std::memcpy(copy.to, copy.from, kept);
+  if (copy.zero_bytes != 0) std::memset(static_cast<std::byte*>(copy.to) + kept, 0, copy.zero_bytes);
+}
+
+void BlockRunner::bind_copies(const void* barrier, std::uintptr_t caller) {
+  for (const AsyncCopy& copy : async_copies().take_uncommitted()) {
+    if (observer_ != nullptr) observer_->async_copy_bound(copy, caller);
+    bound_copies_.push_back({copy, running_, barrier});
+  }
+}
+
+void BlockRunner::land_bound_copies(const void* barrier, std::uintptr_t caller) {
+  for (const BoundCopy& bound : bound_copies_) {
+    if (bound.barrier != barrier) continue;
+    if (observer_ != nullptr) observer_->bound_copy_lands(bound.copy, bound.thread, caller);
+    land(bound.copy);
+  }
+  std::erase_if(bound_copies_, [barrier](const BoundCopy& bound) { return bound.barrier == barrier; });
 }
 
 SIMT_RETURN_BY_JUMP int BlockRunner::barrier(SimtBarrier kind, int predicate, std::uintptr_t caller) {

@@ -155,6 +155,9 @@ class BlockRunner {
   void issue_copy(const AsyncCopy& copy, std::uintptr_t caller);
   void commit_copies(std::uintptr_t caller);
   void land_copies(unsigned batches_in_flight, std::uintptr_t caller);
+  /// What the thread has issued since its last commit lands when a phase of that barrier ends.
+  void bind_copies(const void* barrier, std::uintptr_t caller);
+  void land_bound_copies(const void* barrier, std::uintptr_t caller);
   void* dynamic_shared() { return dynamic_shared_; }
   std::size_t dynamic_shared_bytes() const { return launch_->dynamic_shared_bytes; }
   const LaunchContext& launch() const { return *launch_; }
@@ -198,6 +201,7 @@ class BlockRunner {
 
   [[noreturn]] static void throw_in_host_code(const char* what);
   AsyncCopies& async_copies();  ///< of the running thread
+  void land(const AsyncCopy& copy);
 
   // What lies on the way from the kernel's code to the switch is inlined (SIMT_INLINE): after a switch, the
   // processor may mispredict every return up to there. See SIMT_RETURN_BY_JUMP.
@@ -279,6 +283,12 @@ class BlockRunner {
   std::vector<Warp> warps_;
   std::vector<std::uintptr_t> barrier_callers_;  ///< for the observer
   std::vector<AsyncCopies> copies_;              ///< one for each thread; empty until a thread uses them
+  struct BoundCopy {
+    AsyncCopy copy;
+    int thread;
+    const void* barrier;
+  };
+  std::vector<BoundCopy> bound_copies_;  ///< that have not landed
   /// What bar.sync and bar.arrive of one number wait for.
   struct Gathering {
     unsigned threads = 0, arrived = 0;  ///< of whole warps: 32 each

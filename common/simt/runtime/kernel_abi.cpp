@@ -66,6 +66,10 @@ void simt_async_commit() { runner("an asynchronous copy").commit_copies(SIMT_CAL
 void simt_async_wait(unsigned batches_in_flight) {
   runner("a wait for asynchronous copies").land_copies(batches_in_flight, SIMT_CALLER());
 }
+void simt_async_bind(const void* barrier) {
+  runner("an asynchronous copy").bind_copies(barrier, SIMT_CALLER());
+}
+void simt_async_land(const void* barrier) { runner("a barrier").land_bound_copies(barrier, SIMT_CALLER()); }
 
 void simt_phase_ends() { runner("a barrier").tell_phase_end(); }
 

@@ -79,6 +79,10 @@ void simt_async_commit(void);
 /// Whether a GPU copies so asynchronously: from global to shared memory. It makes other copies at once.
 int simt_copies_asynchronously(const void* to, const void* from);
 void simt_async_wait(unsigned batches_in_flight);
+/// What the thread has issued since its last commit belongs to no batch, but to the barrier: it lands when
+/// simt_async_land() is called for that, by whatever thread.
+void simt_async_bind(const void* barrier);
+void simt_async_land(const void* barrier);
 
 /// Ends the launch with a device assertion that quotes `rule`, unless it holds.
 void simt_check(int holds, const char* rule);

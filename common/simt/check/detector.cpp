@@ -23,6 +23,7 @@ void for_each_lane(LaneMask lanes, Visit visit) {
 std::uint64_t Detector::place_of(const Touch& touch) {
   return touch.offset << 1 | static_cast<unsigned>(touch.access.space);
 }
+bool Detector::is_shared_place(std::uint64_t place) { return (place & 1u) != 0; }
 
 void Detector::begin_launch(const LaunchFacts& facts) {
   facts_ = facts;
@@ -54,12 +55,21 @@ void Detector::begin_launch(const LaunchFacts& facts) {
   for (const GlobalRange& range : known_allocations_)
     if (!holds(now, range.serial)) global_.clear(range.offset, range.end());
   known_allocations_ = std::move(now);
-  // Other memory may lie elsewhere in the window than last time.
-  global_.clear(kArenaBytes, memory_map().end_of_elsewhere());
+  std::vector<GlobalRange> elsewhere;
+  for (const GlobalRange& range : memory_map().global_ranges())
+    if (range.serial == 0) elsewhere.push_back(range);
+  const auto is_same = [](const GlobalRange& a, const GlobalRange& b) {
+    return a.offset == b.offset && a.bytes == b.bytes && a.symbol == b.symbol && a.shared == b.shared;
+  };
+  if (!std::equal(elsewhere.begin(), elsewhere.end(), known_elsewhere_.begin(), known_elsewhere_.end(),
+                  is_same))
+    global_.clear(kArenaBytes, memory_map().end_of_elsewhere());
+  known_elsewhere_ = std::move(elsewhere);
 }
 
 void Detector::end_part() {
   beside_.clear();
+  begun_.clear();
   past_blocks_ += blocks_.size();
   past_.push_back({facts_, order_.first_of_launch(), order_.last(), std::move(blocks_), order_.block_starts(),
                    sites_.code_begin()});
@@ -85,6 +95,7 @@ void Detector::end_epoch() {
   }
   uninitialised_.clear();
   uninitialised_at_.clear();
+  std::erase_if(begun_, [](const auto& begun) { return is_shared_place(begun.first); });
 }
 
 void Detector::end_block() {
@@ -243,10 +254,16 @@ unsigned Detector::touch_page(const Touch& touch, std::uint64_t offset, unsigned
     if (touch.access.kind == Kind::read) {
       read(unit, units.cell[i], units.unit_bytes);
     } else {
-      // An exchange reads nothing that matters.
-      if (touch.access.kind == Kind::atomic && !touch.access.is_volatile &&
-          !is_initialised(unit, units.cell[i]))
-        note_uninitialised(unit, units.unit_bytes);
+      const bool reads = touch.access.kind == Kind::atomic && !touch.access.is_volatile;  // no exchange
+      if (touch.atomic && !is_initialised(unit, units.cell[i])) {
+        if (reads)
+          note_uninitialised(unit, units.unit_bytes);
+        else
+          begun_.try_emplace(place_of(unit), order_.step_of(touch.access.warp), touch.thread,
+                             touch.access.site, true);
+      } else if (reads) {
+        read_as_it_begins(unit);
+      }
       if (touch.access.compares) note_compare_and_swap(unit, units.cell[i]);
       write(unit, units.cell[i]);
     }
@@ -256,14 +273,37 @@ unsigned Detector::touch_page(const Touch& touch, std::uint64_t offset, unsigned
 
 void Detector::read(const Touch& touch, Cell& cell, unsigned bytes) {
   if (cell.write.step() >= scope_first_) read_after_write(touch, cell);
-  if (!is_initialised(touch, cell)) note_uninitialised(touch, bytes);
+  if (!is_initialised(touch, cell))
+    note_uninitialised(touch, bytes);
+  else if (touch.atomic)
+    read_as_it_begins(touch);
   note_read(cell, Stamp(order_.step_of(touch.access.warp), touch.thread, touch.access.site, touch.atomic),
             touch.lanes);
+}
+
+/// An atomic access that sees a value because the thread that first wrote one, atomically, ran before it.
+void Detector::read_as_it_begins(const Touch& touch) {
+  if (begun_.empty()) return;
+  const auto first = begun_.find(place_of(touch));
+  if (first == begun_.end()) return;
+  const bool same_block = first->second.step() >= order_.first_of_block();
+  for_each_lane(touch.lanes, [&](unsigned lane) {
+    const unsigned thread = touch.access.warp * 32 + lane;
+    if ((same_block && first->second.thread() == thread) || order_.happened_before(first->second, thread))
+      return;
+    report_unordered_begin(touch, thread, first->second);
+  });
 }
 
 void Detector::write(const Touch& touch, Cell& cell) {
   if (!landing_) write_after_others(touch, cell);
   if (!uninitialised_.empty() && !touch.atomic) note_first_write(touch);
+  // For others, the thread's plain write is what its atomic one has to be ordered like.
+  if (touch.atomic && !cell.write.atomic() && cell.write.thread() == touch.thread &&
+      cell.write.step() >= std::max(scope_first_, order_.first_of_block())) {
+    cell.value = touch.value;
+    return;
+  }
   cell.write = landing_
                    ? *landing_
                    : Stamp(order_.step_of(touch.access.warp), touch.thread, touch.access.site, touch.atomic);

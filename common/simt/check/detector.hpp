@@ -167,6 +167,7 @@ class Detector {
   static constexpr std::uint64_t kStretch = 4;  ///< bytes: what one copy moves at least
 
   static std::uint64_t place_of(const Touch& touch);  ///< offset and space in one
+  static bool is_shared_place(std::uint64_t place);
   void read_all(const WarpAccess& access, bool atomic);
   void note_read(Cell& cell, const Stamp& now, LaneMask lanes);
   void move_matrix_row(const WarpAccess& access, unsigned lane);
@@ -175,6 +176,7 @@ class Detector {
   unsigned touch_page(const Touch& touch, std::uint64_t offset, unsigned bytes);
   void read(const Touch& touch, Cell& cell, unsigned bytes);  ///< that the cell stands for
   void write(const Touch& touch, Cell& cell);
+  void read_as_it_begins(const Touch& touch);
   bool is_watched(std::uint64_t shared_offset);
   bool all_in_bounds(const WarpAccess& access);
   /// Whether one variable or allocation holds the bytes from `begin` to `end`: the last one, or the one at
@@ -211,6 +213,7 @@ class Detector {
                        const PastLaunch& other);
   void report_out_of_bounds(const WarpAccess& access, unsigned lane);
   void report_uninitialised(const UninitialisedRead& read);
+  void report_unordered_begin(const Touch& touch, unsigned thread, const Stamp& first);
 
   Order& order_;
   SiteTable& sites_;
@@ -236,9 +239,13 @@ class Detector {
   const SharedRange* last_shared_ = nullptr;
   Step scope_first_ = 0;                        ///< of the access in hand: older stamps mean nothing to it
   std::vector<GlobalRange> known_allocations_;  ///< at the last launch
-  std::deque<PastLaunch> past_;                 ///< the latest
-  std::size_t past_blocks_ = 0;                 ///< of these
-  std::vector<const PastLaunch*> beside_;       ///< those that nothing orders with the one that runs
+  std::vector<GlobalRange> known_elsewhere_;    ///< likewise, all other memory
+  /// Of places that an atomic access was first to write, by place_of(): since the last barrier, in global
+  /// memory since the launch began.
+  std::unordered_map<std::uint64_t, Stamp> begun_;
+  std::deque<PastLaunch> past_;            ///< the latest
+  std::size_t past_blocks_ = 0;            ///< of these
+  std::vector<const PastLaunch*> beside_;  ///< those that nothing orders with the one that runs
 };
 
 struct Detector::Standing {

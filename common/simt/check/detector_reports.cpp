@@ -247,6 +247,24 @@ void Detector::report_uninitialised(const UninitialisedRead& read) {
   log_.add(kUninitialisedRead, std::move(report), read.site, 0);
 }
 
+void Detector::report_unordered_begin(const Touch& touch, unsigned thread, const Stamp& first) {
+  const WarpAccess& access = touch.access;
+  if (log_.repeated(kUninitialisedRead, access.site, first.site())) return;
+  Finding report = finding(kUninitialisedRead, access.site, thread);
+  report.other = side(first);
+  report.memory = name_of(access.space);
+  const ElementName here = element(report.here, access.space, touch.offset, access.bytes);
+  report.element = here.text;
+  report.what = fmt::format(
+      "{} {} {} in {} memory, which may hold no value yet: {} is the first to write one, {}, and nothing "
+      "orders "
+      "the two.",
+      subject(report.here), verb(access.kind), here.full_text(), report.memory, who(report.other),
+      place_beside(report.other, report.here));
+  advise(report, access.space == Space::shared ? kUninitialisedShared : kUninitialisedGlobal);
+  log_.add(kUninitialisedRead, std::move(report), access.site, first.site());
+}
+
 /// Whether a copy takes a value away from an access that nothing orders with the copy's issue. Otherwise, the
 /// access is to what the copy brings.
 bool Detector::overwrites(const PendingCopy& copy, const Touch& touch) const {
@@ -317,8 +335,9 @@ void Detector::host_touched(const HostTouch& touch) {
   if (memory_map().find_elsewhere(touch.address, offset) != MemoryMap::Owner::kernels) return;
   const Cell* const cell = global_.known(offset);
   if (cell == nullptr) return;
-  const bool written = cell->write.step() != 0;
-  if (!written && !(touch.write && cell->read.step() != 0)) return;
+  const Step first = order_.first_of_launch();
+  const bool written = cell->write.step() >= first;
+  if (!written && !(touch.write && cell->read.step() >= first)) return;
   if (touch.atomic && (written ? cell->write : cell->read).atomic()) return;
   Finding report;
   report.severity = find_class(kRace)->severity;

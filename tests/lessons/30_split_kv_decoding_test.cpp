@@ -231,6 +231,8 @@ TEST_CASE("finds tokens through the table, in pages of any size", "[l30][split_k
     for (const Int page_size : {Int{16}, 16 * random.integer(2, 16)})
       check_values(
           random_decoding({.H = 4, .H_kv = 2, .D = 32}, {130, 65, 257}, type, {.page_size = page_size}));
+    check_values(random_decoding({.H = 1, .H_kv = 1, .D = 8}, {16 * random.integer(70, 130)}, type,
+                                 {.page_size = 16, .splits = 1}));
     const Int large = 16 * random.integer(17, 64);
     check_values(random_decoding({.H = 2, .H_kv = 1, .D = 8 * random.integer(1, 4)},
                                  {large + random.integer(1, 100), random.integer(1, large)}, type,
@@ -288,7 +290,7 @@ Strides drawn_strides(const Shape& shape, Random& random) {
   return strides;
 }
 
-Decoding drawn_decoding(Type type, Int Nq, Random& random) {
+Decoding drawn_decoding(Type type, Int Nq, bool is_steep, Random& random) {
   const Int H_kv = random.integer(1, 3);
   Sizes n{.B = random.integer(1, 4),
           .H = H_kv * random.integer(1, 9),
@@ -298,19 +300,20 @@ Decoding drawn_decoding(Type type, Int Nq, Random& random) {
           .H_kv = H_kv};
   std::vector<Int> lengths;
   for (Int b = 0; b < n.B; ++b) lengths.push_back(random.integer(0, 60'000 / (n.H * n.D)));
-  lengths.back() += random.integer(70, 130);
+  lengths.back() += is_steep ? random.integer(200, 300) : random.integer(70, 130);
   n.Nk = *std::max_element(lengths.begin(), lengths.end());
   Problem p = random_problem(n);
-  const Int scores = random.integer(0, 4);
+  const Int scores = is_steep ? 5 : random.integer(0, 4);
   if (scores == 0) p = with_large_scores(std::move(p));
   if (scores == 1) p = with_shifted_scores(std::move(p), random.integer(0, 1) == 1 ? 1000.0f : -1000.0f);
   if (scores == 2) p = with_keys_of_minus_inf(std::move(p), n.Nk / 2);
   if (scores == 3 && n.Nq >= 4) p = with_empty_rows(std::move(p));
-  if (scores != 1) p.scale *= 0.3f + 1.3f * static_cast<float>(random.uniform());
+  if (scores == 5) p = with_steep_scores(std::move(p), random);
+  if (scores != 1 && scores != 5) p.scale *= 0.3f + 1.3f * static_cast<float>(random.uniform());
   p.V = drawn::times(std::move(p.V), drawn::factor(random, type == Format16::float16 ? 4 : 12));
   return in_pages(std::move(p), lengths, type,
                   {.page_size = 16 * drawn::length(random, 32),
-                   .splits = drawn::length(random, kMostSplits),
+                   .splits = is_steep ? random.integer(1, 4) : drawn::length(random, kMostSplits),
                    .layout = drawn_layout(random),
                    .spare_columns = random.integer(0, 3),
                    .layout_of_V = drawn_layout(random),
@@ -339,6 +342,18 @@ void require_part(const Decoding& x, const Arrays& got, std::size_t b, Int split
   require_matches(O, "partial_O", part.O, part.O.to<float>(), Bound{.floor = floor});
 }
 
+void check_drawn(const Decoding& x, Random& random) {
+  INFO("All of this is drawn: " << describe(x));
+  Arrays got = results_of(x, drawn_layout(random));
+  for (Tensor<float>* result : {&got.lse, &got.partial_O, &got.partial_lse})
+    *result = Tensor<float>(result->shape(), drawn_strides(result->shape(), random), 0.0f);
+  const Outcome outcome = decode(x, queries_of(x, drawn_layout(random)), got, {.check = CheckMode::never});
+  require_ran(outcome);
+  require_results(x, got, outcome, TestLine::here());
+  for (std::size_t b = 0; b < x.sequences.size(); ++b)
+    require_part(x, got, b, random.integer(0, x.cache.splits - 1));
+}
+
 }  // namespace
 
 TEST_CASE("takes pages of [page, token, head, dim], parts of larger arrays, and any strides of results",
@@ -359,16 +374,8 @@ TEST_CASE("takes pages of [page, token, head, dim], parts of larger arrays, and 
   Random random(case_seed() + 1);
   const Type of_one_token = kTypes[random.integer(0, std::ssize(kTypes) - 1)];  // as in ordinary decoding
   for (const Type type : kTypes) {
-    const Decoding x = drawn_decoding(type, type == of_one_token ? 1 : random.integer(1, 6), random);
-    INFO("All of this is drawn: " << describe(x));
-    Arrays got = results_of(x, drawn_layout(random));
-    for (Tensor<float>* result : {&got.lse, &got.partial_O, &got.partial_lse})
-      *result = Tensor<float>(result->shape(), drawn_strides(result->shape(), random), 0.0f);
-    const Outcome outcome = decode(x, queries_of(x, drawn_layout(random)), got, {.check = CheckMode::never});
-    require_ran(outcome);
-    require_results(x, got, outcome, TestLine::here());
-    for (std::size_t b = 0; b < x.sequences.size(); ++b)
-      require_part(x, got, b, random.integer(0, x.cache.splits - 1));
+    check_drawn(drawn_decoding(type, type == of_one_token ? 1 : random.integer(1, 6), false, random), random);
+    check_drawn(drawn_decoding(type, random.integer(1, 3), true, random), random);
   }
 }
 

@@ -192,6 +192,22 @@ CallOptions drawn_options(std::size_t arrays, bool may_be_shifted, Random& rando
   return shifted[static_cast<std::size_t>(random.integer(0, static_cast<Int>(shifted.size()) - 1))];
 }
 
+/// A small one with scores that climb and fall along the keys.
+Problem steep_problem(const Takes& takes, Int max_dim, bool backward, Random& random) {
+  const Int step = takes.sixteen_bits ? 8 : 1, H_kv = random.integer(2, 3);
+  const Sizes n{.B = random.integer(1, 2),
+                .H = H_kv * (takes.grouped ? random.integer(1, 3) : 1),
+                .Nq = random.integer(60, 90),
+                .Nk = random.integer(140, 220),
+                .D = step * random.integer(1, std::min(max_dim, Int{64}) / step),
+                .H_kv = H_kv};
+  reference::Mask mask = drawn_mask(Sized::few_dimensions, n, true, chance(random, 2), takes, random);
+  if (backward) mask.window = std::max(mask.window, Int{2});
+  Problem p = random_problem(n, mask);
+  if (takes.sink_array) p = with_sink(std::move(p));
+  return with_steep_scores(std::move(p), random);
+}
+
 }  // namespace
 
 std::vector<Problem> drawn_problems(const Takes& takes, Int max_dim, bool backward, const Change& change,
@@ -244,6 +260,12 @@ std::vector<Problem> drawn_problems(const Takes& takes, Int max_dim, bool backwa
     if (takes.sixteen_bits) p = in_16_bits(std::move(p), format);
     problems.push_back(with_drawn_layouts(std::move(p), random));
   }
+  if (heads == Heads::few) return problems;
+  Problem p = steep_problem(takes, max_dim, backward, random);
+  if (change) p = change(p, random);
+  if (takes.sixteen_bits)
+    p = in_16_bits(std::move(p), chance(random, 2) ? Format16::float16 : Format16::bfloat16);
+  problems.push_back(with_drawn_layouts(std::move(p), random));
   return problems;
 }
 

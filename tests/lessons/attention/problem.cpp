@@ -199,6 +199,23 @@ Problem with_growing_scores(Problem p, float step) {
   return p;
 }
 
+Problem with_steep_scores(Problem p, Random& random) {
+  p = with_shifted_scores(std::move(p), 1.0f);
+  Int slope = 1;  // of the first head: hidden by a causal mask, keys lie above those that are seen
+  for (Int b = 0; b < p.B(); ++b)
+    for (Int h = 0; h < p.H_kv(); ++h, slope = random.integer(-1, 1))
+      for (Int j = 0, level = -5 * slope; j < p.Nk(); level += slope) {
+        if (slope == 0) level = random.integer(-5, 5);
+        for (const Int end = std::min(p.Nk(), j + random.integer(3, 25)); j < end; ++j)
+          p.K(b, h, j, 0) = 64.0f * static_cast<float>(level);
+      }
+  for (Int h = 0; p.sink && h < p.H(); ++h) {
+    const Int is_above = h == 0 ? random.integer(-1, 0) : h == p.H() - 1 ? 1 : random.integer(-1, 1);
+    (*p.sink)(h) += 2000.0f * static_cast<float>(is_above);
+  }
+  return p;
+}
+
 Problem with_opposite_shifts(Problem p, float shift) {
   p = with_shifted_scores(std::move(p), shift);
   for (Int b = 0; b < p.B(); ++b)

@@ -10,6 +10,7 @@
 
 #include "reference/attention.hpp"
 #include "tensor/float16.hpp"
+#include "tensor/random.hpp"
 #include "tensor/tensor.hpp"
 
 namespace course::attention_tests {
@@ -140,6 +141,11 @@ Problem with_shifted_scores(Problem p, float shift);
 /// @brief `step` times the key's number is added to every score: with a causal mask, what is hidden is above
 /// what is seen.
 Problem with_growing_scores(Problem p, float step);
+
+/// @brief Scores climb or fall along the keys, by steps of 64, or leap: who takes them relative to another
+/// number than the largest of the row, or multiplies what is hidden by 0, has infinities. Learned sinks lie
+/// among the scores, or 2000 above or below: above in the last of several heads, and not in the first.
+Problem with_steep_scores(Problem p, Random& random);
 
 /// @brief `shift` is added to every score of queries 0, 2, 4 and 6, and subtracted from those of all others:
 /// what a row takes from a neighbour is seen in the first queries, and is not what all low rows have in

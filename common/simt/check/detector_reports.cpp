@@ -257,8 +257,7 @@ void Detector::report_unordered_begin(const Touch& touch, unsigned thread, const
   report.element = here.text;
   report.what = fmt::format(
       "{} {} {} in {} memory, which may hold no value yet: {} is the first to write one, {}, and nothing "
-      "orders "
-      "the two.",
+      "orders the two.",
       subject(report.here), verb(access.kind), here.full_text(), report.memory, who(report.other),
       place_beside(report.other, report.here));
   advise(report, access.space == Space::shared ? kUninitialisedShared : kUninitialisedGlobal);

@@ -5,6 +5,7 @@
 #include <iterator>
 #include <limits>
 #include <type_traits>
+#include <utility>
 
 namespace simt::check {
 namespace {
@@ -38,7 +39,7 @@ std::size_t compare(const Event* const (&heads)[32], unsigned lanes, std::size_t
 
 void Replay::begin_block(int threads) {
   lanes_.resize(static_cast<std::size_t>(threads));
-  for (Lane& lane : lanes_) lane.ended = false, lane.depth = 0;
+  for (Lane& lane : lanes_) lane.ended = false, lane.depth = 0, lane.met = kNoMeeting;
   const auto warps = static_cast<std::size_t>((threads + 31) / 32);
   live_.assign(warps, ~LaneMask{0});
   if (threads % 32 != 0) live_.back() = (LaneMask{1} << (threads % 32)) - 1;
@@ -78,7 +79,11 @@ void Replay::drain(unsigned warp, LaneMask unfinished) {
     bool has_turn = false;  // before which other warps are to be heard
     for (LaneMask rest = live_[warp]; rest != 0; rest &= rest - 1) {
       const auto lane = static_cast<unsigned>(std::countr_zero(rest));
-      if (const ThreadTrace& of_lane = trace(warp, lane); of_lane.head != of_lane.tail)
+      ThreadTrace& of_lane = trace(warp, lane);
+      if (of_lane.head != of_lane.tail && is_meeting(*of_lane.head) &&
+          offset_of(*of_lane.head) == std::exchange(lanes_[warp * 32 + lane].met, kNoMeeting))
+        of_lane.head += 2;
+      if (of_lane.head != of_lane.tail)
         waiting |= LaneMask{1} << lane, has_turn = has_turn || is_turn(*of_lane.head);
       else if (lanes_[warp * 32 + lane].ended)
         live_[warp] &= ~(LaneMask{1} << lane);
@@ -169,7 +174,7 @@ LaneMask Replay::first_to_go(unsigned warp, LaneMask lanes) {
     if (all_met(group, trace(warp, of_first).head[1])) return group;
     held |= group;
   }
-  return group;  // an operation whose other lanes never told of it: they were stopped by a fault
+  return group;  // an operation of which the other lanes have not told yet
 }
 
 void Replay::step_apart(unsigned warp, LaneMask lanes) {
@@ -183,7 +188,21 @@ void Replay::step_apart(unsigned warp, LaneMask lanes) {
     if (second) seconds_[lane] = of_lane.head[1];
     of_lane.head += second ? 2 : 1;
   }
-  execute(warp, group, event, kWindowBytes - 1);
+  execute(warp, is_meeting(event) ? with_silent_lanes(warp, group) : group, event, kWindowBytes - 1);
+}
+
+/// @brief With the lanes that took part in the operation as well and have not run since: all that they did
+/// before is known. What they tell of it later is left out.
+LaneMask Replay::with_silent_lanes(unsigned warp, LaneMask group) {
+  const auto first = static_cast<unsigned>(std::countr_zero(group));
+  const LaneMask all = (static_cast<LaneMask>(seconds_[first]) | group) & (live_[warp] | group);
+  for (LaneMask rest = all & ~group; rest != 0; rest &= rest - 1) {
+    const auto lane = static_cast<unsigned>(std::countr_zero(rest));
+    lanes_[warp * 32 + lane].met = offsets_[first];
+    offsets_[lane] = offsets_[first];
+    seconds_[lane] = seconds_[first];
+  }
+  return all;
 }
 
 void Replay::execute(unsigned warp, LaneMask lanes, Event event, std::uint64_t differing) {

@@ -66,9 +66,11 @@ class Replay {
 
  private:
   static constexpr unsigned kMostCalls = 64;  // deeper ones count as the deepest
+  static constexpr std::uint64_t kNoMeeting = ~std::uint64_t{0};
   struct Lane {
     bool ended = false;
     unsigned depth = 0;
+    std::uint64_t met = kNoMeeting;     ///< the operation that was heard for it before it has told of it
     CallPaths::Path paths[kMostCalls];  ///< by depth, from the outermost call on
     CallPaths::Path path() const { return depth == 0 ? 0 : paths[std::min(depth, kMostCalls) - 1]; }
   };
@@ -80,6 +82,7 @@ class Replay {
   void step_apart(unsigned warp, LaneMask lanes);
   LaneMask first_to_go(unsigned warp, LaneMask lanes);
   static bool all_met(LaneMask lanes, std::uint64_t second);
+  LaneMask with_silent_lanes(unsigned warp, LaneMask group);
   void execute(unsigned warp, LaneMask lanes, Event event, std::uint64_t differing);
 
   Recorder& recorder_;

@@ -873,10 +873,11 @@ Cache drawn_cache(Random& random) {
   for (std::int64_t i = random.integer(8, 30); i > 0; --i) {
     const Configuration& c = kCompiled[random.integer(0, kCompiledCount - 1)];
     const auto length = [&] { return random.integer(0, std::int64_t{1} << random.integer(1, 40)); };
-    const std::string device =
-        random.integer(0, 3) == 0
-            ? kH100.name
-            : fmt::format("device{:{}}{}", "", random.integer(1, 2), random.integer(0, 3));
+    const std::string device = random.integer(0, 3) == 0
+                                   ? kH100.name
+                                   : "device" +
+                                         std::string(static_cast<std::size_t>(random.integer(1, 2)), ' ') +
+                                         std::to_string(random.integer(0, 3));
     entries[{device, {length(), length(), length(), c.type}}] = c;
   }
   return entries;

@@ -337,7 +337,7 @@ void require_part(const Decoding& x, const Arrays& got, std::size_t b, Int split
   for (Int i = 0; i < lse.numel(); ++i) lse.at_linear(i) = got.partial_lse.at_linear(at * lse.numel() + i);
   // Scores of float32 lie apart by more, the larger they are, and tensor cores cut off what lies below; in
   // bfloat16, weights are half a step off.
-  const double of_scores = 4e-5 * std::max(1.0, largest_magnitude(part.lse) / 10);
+  const double of_scores = (p.format ? 4e-5 : 1e-5) * std::max(1.0, largest_magnitude(part.lse) / 10);
   const double floor = (p.format ? 2e-2 : of_scores) * std::max(1.0, largest_magnitude(p.V.to<double>()) / 4);
   require_matches(lse, "partial_lse", part.lse, part.lse.to<float>(), Bound{.floor = of_scores});
   require_matches(O, "partial_O", part.O, part.O.to<float>(), Bound{.floor = floor});
@@ -599,10 +599,9 @@ namespace {
 void require_few_barriers(const Profile& of_splits) {
   const auto& grid = of_splits.launches[0].grid;
   const std::uint64_t warps = std::uint64_t{kWarps} * grid[0] * grid[1] * grid[2];
-  require(meetings(of_splits) <= 2 * warps,
-          "Each warp waits at " + show((meetings(of_splits) + warps - 1) / warps) +
-              " barriers. It has keys of its own: two barriers will do, when Q has landed and when the parts "
-              "are complete.");
+  require(meetings(of_splits) <= 2 * warps, meetings_told(of_splits, warps) +
+                                                ". It has keys of its own: two barriers will do, when Q has "
+                                                "landed and when the parts are complete.");
 }
 
 }  // namespace

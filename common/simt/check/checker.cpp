@@ -246,7 +246,7 @@ void Checker::thread_ends(int thread) {
 }
 
 // What follows an event in a second slot never looks like a mark: it is a hash of 32 bits, a count of bytes,
-// or lanes and an operation. So a trace can be read backwards.
+// a thread, or lanes and an operation. So a trace can be read backwards.
 void Checker::note_exit(int thread) {
   const ThreadTrace& trace = recorder_.threads[static_cast<std::size_t>(thread)];
   auto& last = last_blocks_[static_cast<std::size_t>(thread)];
@@ -404,22 +404,14 @@ void Checker::async_copy_issued(const AsyncCopy& copy, std::uintptr_t caller) {
     BlockRunner::current()->raise_access(FaultKind::host_pointer, copy.to);
 }
 
-void Checker::async_copy_lands(const AsyncCopy& copy, std::uintptr_t caller) {
+void Checker::async_copy_lands(const AsyncCopy& copy, int issuer, std::uintptr_t caller) {
   if (const auto offset = shared_offset(reinterpret_cast<std::uintptr_t>(copy.to)))
-    recorder_.append(mark_event(Mark::land) | *offset, CopyExtent{copy.bytes, copy.zero_bytes, 0}.packed(),
-                     caller);
+    recorder_.append(mark_event(Mark::land) | *offset, static_cast<std::uint64_t>(issuer), caller);
 }
 
 void Checker::async_copy_bound(const AsyncCopy& copy, std::uintptr_t caller) {
   if (const auto offset = shared_offset(reinterpret_cast<std::uintptr_t>(copy.to)))
     recorder_.append(mark_event(Mark::bind) | *offset, caller);
-}
-
-void Checker::bound_copy_lands(const AsyncCopy& copy, int issuer, std::uintptr_t caller) {
-  if (const auto offset = shared_offset(reinterpret_cast<std::uintptr_t>(copy.to)))
-    recorder_.append(mark_event(Mark::land) | *offset,
-                     CopyExtent{copy.bytes, copy.zero_bytes, static_cast<std::uint64_t>(issuer) + 1}.packed(),
-                     caller);
 }
 
 void Checker::async_copies_committed(std::uintptr_t caller) {
@@ -532,21 +524,18 @@ void Checker::mark_did(const WarpEvent& event, unsigned site) {
       });
       return;
     case Mark::copy:
-    case Mark::land:
       for_each_lane(event.lanes, [&](unsigned lane) {
         const unsigned thread = event.warp * 32 + lane;
         const CopyExtent extent = CopyExtent::unpacked(event.seconds[lane]);
-        if (mark_of(event.event) == Mark::copy) {
-          copies_.issue(thread, extent.bytes - extent.zeroed);
-          detector_.copy_issued(thread, site, event.offsets[lane], extent);
-        } else if (extent.source == 0) {
-          copies_.land(thread);
-          detector_.copy_lands(thread, event.offsets[lane]);
-        } else {
-          const auto issuer = static_cast<unsigned>(extent.source - 1);
-          copies_.land(issuer);
-          detector_.copy_lands(issuer, event.offsets[lane]);
-        }
+        copies_.issue(thread, extent.bytes - extent.zeroed);
+        detector_.copy_issued(thread, site, event.offsets[lane], extent);
+      });
+      return;
+    case Mark::land:
+      for_each_lane(event.lanes, [&](unsigned lane) {
+        const auto issuer = static_cast<unsigned>(event.seconds[lane]);
+        copies_.land(issuer);
+        detector_.copy_lands(issuer, event.offsets[lane]);
       });
       return;
     case Mark::bind:

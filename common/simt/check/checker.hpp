@@ -62,9 +62,8 @@ class Checker final : public BlockObserver, public Replay::Listener {
   void special_functions(unsigned count, std::uintptr_t caller) override;
   void float_operations(unsigned count, std::uintptr_t caller) override;
   void async_copy_issued(const AsyncCopy& copy, std::uintptr_t caller) override;
-  void async_copy_lands(const AsyncCopy& copy, std::uintptr_t caller) override;
+  void async_copy_lands(const AsyncCopy& copy, int issuer, std::uintptr_t caller) override;
   void async_copy_bound(const AsyncCopy& copy, std::uintptr_t caller) override;
-  void bound_copy_lands(const AsyncCopy& copy, int issuer, std::uintptr_t caller) override;
   void async_copies_committed(std::uintptr_t caller) override;
   void async_copies_awaited(unsigned batches_in_flight, std::uintptr_t caller) override;
 

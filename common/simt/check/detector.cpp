@@ -44,20 +44,19 @@ void Detector::begin_launch(const LaunchFacts& facts) {
   beside_.clear();
   for (const PastLaunch& past : past_)
     if (!facts.order.is_past(past.facts.order)) beside_.push_back(&past);
-  // What was freed since, or allocated anew, holds no values any more.
-  std::vector<GlobalRange> now;
+  forget_other_memory();
+}
+
+/// What was freed since, or allocated anew, holds no values any more.
+void Detector::forget_other_memory() {
+  std::vector<GlobalRange> allocations, elsewhere;
   for (const GlobalRange& range : memory_map().global_ranges())
-    if (range.serial != 0) now.push_back(range);
-  const auto holds = [](const std::vector<GlobalRange>& ranges, std::uint64_t serial) {
-    return std::any_of(ranges.begin(), ranges.end(),
-                       [serial](const GlobalRange& range) { return range.serial == serial; });
-  };
+    (range.serial != 0 ? allocations : elsewhere).push_back(range);
   for (const GlobalRange& range : known_allocations_)
-    if (!holds(now, range.serial)) global_.clear(range.offset, range.end());
-  known_allocations_ = std::move(now);
-  std::vector<GlobalRange> elsewhere;
-  for (const GlobalRange& range : memory_map().global_ranges())
-    if (range.serial == 0) elsewhere.push_back(range);
+    if (std::none_of(allocations.begin(), allocations.end(),
+                     [&](const GlobalRange& now) { return now.serial == range.serial; }))
+      global_.clear(range.offset, range.end());
+  known_allocations_ = std::move(allocations);
   const auto is_same = [](const GlobalRange& a, const GlobalRange& b) {
     return a.offset == b.offset && a.bytes == b.bytes && a.symbol == b.symbol && a.shared == b.shared;
   };
@@ -298,7 +297,7 @@ void Detector::read_as_it_begins(const Touch& touch) {
 void Detector::write(const Touch& touch, Cell& cell) {
   if (!landing_) write_after_others(touch, cell);
   if (!uninitialised_.empty() && !touch.atomic) note_first_write(touch);
-  // For others, the thread's plain write is what its atomic one has to be ordered like.
+  // The thread's own atomic does not hide its plain write, with which others may race.
   if (touch.atomic && !cell.write.atomic() && cell.write.thread() == touch.thread &&
       cell.write.step() >= std::max(scope_first_, order_.first_of_block())) {
     cell.value = touch.value;

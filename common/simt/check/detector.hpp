@@ -95,7 +95,7 @@ class Detector {
   void access(const WarpAccess& access);
   void copy_issued(unsigned thread, unsigned site, std::uint64_t shared_offset, const CopyExtent& extent);
   void copy_lands(unsigned thread, std::uint64_t shared_offset);
-  /// Who waits for the copy waits for a barrier.
+  /// From now on a barrier tracks the copy, and no batch.
   void copy_bound(unsigned thread, std::uint64_t shared_offset);
   void copies_committed(unsigned thread);
   void copies_awaited(unsigned thread, unsigned site, std::uint64_t batches_in_flight);
@@ -168,6 +168,7 @@ class Detector {
 
   static std::uint64_t place_of(const Touch& touch);  ///< offset and space in one
   static bool is_shared_place(std::uint64_t place);
+  void forget_other_memory();
   void read_all(const WarpAccess& access, bool atomic);
   void note_read(Cell& cell, const Stamp& now, LaneMask lanes);
   void move_matrix_row(const WarpAccess& access, unsigned lane);

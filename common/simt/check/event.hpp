@@ -30,7 +30,7 @@ enum class Mark : unsigned {
   met,       ///< took part in a warp operation; offset: its number; next slot: lanes, operation, work
   fence,     ///< offset: its FenceScope
   copy,      ///< issues an asynchronous copy; offset: of the target in shared memory; next slot: CopyExtent
-  land,      ///< such a copy lands; as above, but `source` is 0, or 1 more than the thread that issued it
+  land,      ///< such a copy lands; offset: as above; next slot: the thread that issued it
   bind,      ///< such a copy belongs to a barrier from now on; offset: of the target
   work,      ///< computes within the runtime; offset: special functions, and floats from kFloatsShift on
   commit,    ///< makes a batch of the copies that it has issued

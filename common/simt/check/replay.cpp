@@ -191,8 +191,6 @@ void Replay::step_apart(unsigned warp, LaneMask lanes) {
   execute(warp, is_meeting(event) ? with_silent_lanes(warp, group) : group, event, kWindowBytes - 1);
 }
 
-/// @brief With the lanes that took part in the operation as well and have not run since: all that they did
-/// before is known. What they tell of it later is left out.
 LaneMask Replay::with_silent_lanes(unsigned warp, LaneMask group) {
   const auto first = static_cast<unsigned>(std::countr_zero(group));
   const LaneMask all = (static_cast<LaneMask>(seconds_[first]) | group) & (live_[warp] | group);

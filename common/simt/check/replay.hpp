@@ -70,7 +70,7 @@ class Replay {
   struct Lane {
     bool ended = false;
     unsigned depth = 0;
-    std::uint64_t met = kNoMeeting;     ///< the operation that was heard for it before it has told of it
+    std::uint64_t met = kNoMeeting;     ///< a warp operation that was executed before its trace had it
     CallPaths::Path paths[kMostCalls];  ///< by depth, from the outermost call on
     CallPaths::Path path() const { return depth == 0 ? 0 : paths[std::min(depth, kMostCalls) - 1]; }
   };
@@ -82,6 +82,8 @@ class Replay {
   void step_apart(unsigned warp, LaneMask lanes);
   LaneMask first_to_go(unsigned warp, LaneMask lanes);
   static bool all_met(LaneMask lanes, std::uint64_t second);
+  /// @brief With the other lanes of the operation, which have not run since: all that they did before is
+  /// known. Once their traces have it, it is left out.
   LaneMask with_silent_lanes(unsigned warp, LaneMask group);
   void execute(unsigned warp, LaneMask lanes, Event event, std::uint64_t differing);
 

@@ -74,8 +74,7 @@ Refusal check_bounds(const SimtLaunch& launch) {
   if (threads <= most) return {};
   return fmt::format(
       "a block has {} threads, and the kernel's __launch_bounds__ promise {} at most; launch smaller blocks, "
-      "or "
-      "promise more",
+      "or promise more",
       threads, most);
 }
 

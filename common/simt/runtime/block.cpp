@@ -401,12 +401,12 @@ void BlockRunner::land_copies(unsigned batches_in_flight, std::uintptr_t caller)
   AsyncCopies& copies = async_copies();
   AsyncCopy copy{};
   while (copies.next(batches_in_flight, copy)) {
-    if (observer_ != nullptr) observer_->async_copy_lands(copy, caller);
-    land(copy);
+    land(copy, running_, caller);
   }
 }
 
-void BlockRunner::land(const AsyncCopy& copy) {
+void BlockRunner::land(const AsyncCopy& copy, int issuer, std::uintptr_t caller) {
+  if (observer_ != nullptr) observer_->async_copy_lands(copy, issuer, caller);
   if (host_libraries().contains(copy.to)) raise(FaultKind::host_pointer, "");
   const std::size_t kept = copy.bytes - copy.zero_bytes;
   std::memcpy(copy.to, copy.from, kept);
@@ -422,9 +422,7 @@ void BlockRunner::bind_copies(const void* barrier, std::uintptr_t caller) {
 
 void BlockRunner::land_bound_copies(const void* barrier, std::uintptr_t caller) {
   for (const BoundCopy& bound : bound_copies_) {
-    if (bound.barrier != barrier) continue;
-    if (observer_ != nullptr) observer_->bound_copy_lands(bound.copy, bound.thread, caller);
-    land(bound.copy);
+    if (bound.barrier == barrier) land(bound.copy, bound.thread, caller);
   }
   std::erase_if(bound_copies_, [barrier](const BoundCopy& bound) { return bound.barrier == barrier; });
 }

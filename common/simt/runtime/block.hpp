@@ -201,7 +201,7 @@ class BlockRunner {
 
   [[noreturn]] static void throw_in_host_code(const char* what);
   AsyncCopies& async_copies();  ///< of the running thread
-  void land(const AsyncCopy& copy);
+  void land(const AsyncCopy& copy, int issuer, std::uintptr_t caller);
 
   // What lies on the way from the kernel's code to the switch is inlined (SIMT_INLINE): after a switch, the
   // processor may mispredict every return up to there. See SIMT_RETURN_BY_JUMP.

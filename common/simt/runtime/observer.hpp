@@ -83,11 +83,10 @@ class BlockObserver {
   /// Those lanes go on, although warp_pauses() would let them wait: another lane waits for what they do.
   virtual void lanes_must_go_on(int warp, LaneMask lanes) = 0;
   virtual void async_copy_issued(const AsyncCopy& copy, std::uintptr_t caller) = 0;
-  virtual void async_copy_lands(const AsyncCopy& copy, std::uintptr_t caller) = 0;
+  /// A copy of `issuer` lands, by what the running thread does.
+  virtual void async_copy_lands(const AsyncCopy& copy, int issuer, std::uintptr_t caller) = 0;
   /// The running thread's copy is none of a batch any more, and lands when a phase of a cuda::barrier ends.
   virtual void async_copy_bound(const AsyncCopy& copy, std::uintptr_t caller) = 0;
-  /// By what the running thread does, a copy of `issuer`.
-  virtual void bound_copy_lands(const AsyncCopy& copy, int issuer, std::uintptr_t caller) = 0;
   virtual void async_copies_committed(std::uintptr_t caller) = 0;
   /// Comes before what lands by that wait.
   virtual void async_copies_awaited(unsigned batches_in_flight, std::uintptr_t caller) = 0;

@@ -24,7 +24,7 @@ struct LoadLimit {
   std::string what;
 };
 
-/// What a lesson tells about its kernel, once. It is launched once.
+/// What a lesson tells about its kernel, once. A call launches it once.
 struct Kernel {
   /// Calls the entry with the problem's inputs and these results.
   std::function<grading::Outcome(const Problem&, Forward&, const grading::CallOptions&)> attend;

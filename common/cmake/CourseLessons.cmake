@@ -301,9 +301,10 @@ function(course_simulated_kernel_flags compile_variable link_variable)
   # must stay endless, so that it is reported. -ffp-contract=fast: multiply-adds are fused, as nvcc does.
   # -fno-optimize-sibling-calls: a report names the line that called the runtime, so that call must leave a trace.
   # -fno-math-errno: device functions set no errno. Not -fno-trapping-math: with it g++ takes (float)(int)x for
-  # truncf(x), which keeps -0 and NaN.
+  # truncf(x), which keeps -0 and NaN. -ftrivial-auto-var-init=pattern: a variable that nobody sets holds a number that
+  # no result hides, where the compiler would mostly make it 0.
   set(flags -std=c++20 -O2 -g1 -fPIC -fno-strict-aliasing -fno-finite-loops -ffp-contract=fast
-            -fno-optimize-sibling-calls -fno-math-errno)
+            -fno-optimize-sibling-calls -fno-math-errno -ftrivial-auto-var-init=pattern)
   # A file may have errors without end; a report has the first.
   if(CMAKE_CXX_COMPILER_ID MATCHES "Clang")
     list(APPEND flags -ferror-limit=50)
@@ -333,8 +334,9 @@ endfunction()
 # so nothing is linked with -fsanitize.
 function(course_checked_kernel_flags compile_variable link_variable)
   course_simulated_kernel_flags(flags link_flags)
-  # What the sanitizers of the project's own code would add to the kernel has no hooks.
-  list(FILTER flags EXCLUDE REGEX "^-fsanitize=")
+  # What the sanitizers of the project's own code would add to the kernel has no hooks. A variable that nobody sets is
+  # not what it is in run mode, so that the two differ.
+  list(FILTER flags EXCLUDE REGEX "^-fsanitize=|^-ftrivial-auto-var-init=")
   # -O1: locals live in registers, where they are not counted, and yet an access stays where the source has it.
   # -g: names of arrays and inlined calls, for reports. trace-pc tells which lanes of a warp are at which place.
   list(TRANSFORM flags REPLACE "^-O2$" "-O1")

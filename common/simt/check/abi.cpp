@@ -140,8 +140,11 @@ void note_kernel_heap(void* memory, std::size_t bytes) {
 /// where the host could read them.
 void forget_kernel_heap(void* memory) {
   if (active_recorder == nullptr || memory == nullptr) return;
-  if (!simt::check::memory_map().remove_kernel_heap(reinterpret_cast<std::uintptr_t>(memory)))
-    simt::BlockRunner::current()->raise_access(simt::FaultKind::host_pointer, memory);
+  using Owner = simt::check::MemoryMap::Owner;
+  const Owner owner = simt::check::memory_map().free_kernel_heap(reinterpret_cast<std::uintptr_t>(memory));
+  if (owner != Owner::kernels)
+    simt::BlockRunner::current()->raise_access(
+        owner == Owner::freed ? simt::FaultKind::freed_memory : simt::FaultKind::host_pointer, memory);
   Checker::get().note_kernel_heap(0);
 }
 

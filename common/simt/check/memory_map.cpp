@@ -9,6 +9,7 @@
 #include <functional>
 #include <iterator>
 #include <tuple>
+#include <utility>
 
 #include "simt/check/recorder.hpp"
 #include "simt/runtime/symbolize.hpp"
@@ -117,6 +118,7 @@ void MemoryMap::begin_launch(const KernelModule& module, std::size_t dynamic_byt
   for (const HostSharedRange& range : host_shared_ranges())
     add_elsewhere(reinterpret_cast<std::uintptr_t>(range.begin), range.bytes, Owner::kernels,
                   {.host_sees = true, .shared = range.begin});
+  std::erase_if(kernel_heap_, [](const Elsewhere& heap) { return heap.owner == Owner::freed; });
   for (Elsewhere& heap : kernel_heap_)  // that earlier launches have left
     if (!add_to_window(heap, kHeapMargin, {.host_sees = true})) heap.owner = Owner::host;
 
@@ -463,14 +465,19 @@ bool MemoryMap::is_pointer_name(const std::string& name) const {
 void MemoryMap::add_kernel_heap(std::uintptr_t address, std::size_t bytes) {
   Elsewhere heap{address, address + bytes, Owner::host, 0};
   add_to_window(heap, kHeapMargin, {});
+  std::erase_if(kernel_heap_,
+                [&](const Elsewhere& old) { return old.begin < heap.end && heap.begin < old.end; });
   kernel_heap_.insert(
       std::upper_bound(kernel_heap_.begin(), kernel_heap_.end(), heap,
                        [](const Elsewhere& a, const Elsewhere& b) { return a.begin < b.begin; }),
       heap);
 }
 
-bool MemoryMap::remove_kernel_heap(std::uintptr_t address) {
-  return std::erase_if(kernel_heap_, [&](const Elsewhere& heap) { return heap.begin == address; }) > 0;
+MemoryMap::Owner MemoryMap::free_kernel_heap(std::uintptr_t address) {
+  for (Elsewhere& heap : kernel_heap_)
+    if (heap.begin == address)
+      return std::exchange(heap.owner, Owner::freed) == Owner::freed ? Owner::freed : Owner::kernels;
+  return Owner::host;
 }
 
 }  // namespace simt::check

@@ -98,8 +98,9 @@ struct ElementName {
 class MemoryMap {
  public:
   /// `beside`: a little before or behind memory of the kernels. `program`: of a program or a library, and no
-  /// variable that kernels may have, or the arguments of the launch; they read constants there.
-  enum class Owner { kernels, beside, program, nobody, host };
+  /// variable that kernels may have, or the arguments of the launch; they read constants there. `freed`: a
+  /// kernel of this launch has given it back.
+  enum class Owner { kernels, beside, program, nobody, host, freed };
 
   /// Learns what is allocated now, and where the kernel's variables are.
   void begin_launch(const KernelModule& module, std::size_t dynamic_bytes, const void* arguments,
@@ -151,7 +152,8 @@ class MemoryMap {
   // Memory that a kernel got from malloc or new. Each piece has a place of its own in the global window, up
   // to the next launch: two pieces may have had one address after each other.
   void add_kernel_heap(std::uintptr_t address, std::size_t bytes);
-  bool remove_kernel_heap(std::uintptr_t address);
+  /// @return Who had it, which is to be a kernel.
+  Owner free_kernel_heap(std::uintptr_t address);
 
  private:
   struct Elsewhere {

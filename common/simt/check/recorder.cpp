@@ -88,6 +88,7 @@ void Recorder::append_write_slowly(Event event, std::uintptr_t address, unsigned
 }
 
 bool Recorder::find_elsewhere(std::uintptr_t address, bool writes, std::uint64_t& offset, bool& stray) {
+  FaultKind kind = FaultKind::host_pointer;
   switch (memory_map().find_elsewhere(address, offset)) {
     case MemoryMap::Owner::beside:
       stray = true;
@@ -101,9 +102,12 @@ bool Recorder::find_elsewhere(std::uintptr_t address, bool writes, std::uint64_t
       break;
     case MemoryMap::Owner::host:
       break;
+    case MemoryMap::Owner::freed:
+      kind = FaultKind::freed_memory;
+      break;
   }
   settle();
-  BlockRunner::current()->raise_access(FaultKind::host_pointer, reinterpret_cast<const void*>(address));
+  BlockRunner::current()->raise_access(kind, reinterpret_cast<const void*>(address));
 }
 
 void Recorder::refuse_misuse(std::uintptr_t address, bool writes) const {

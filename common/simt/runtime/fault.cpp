@@ -103,6 +103,11 @@ std::string clause(const RawFault& fault, const std::vector<WaitingThreads>& wai
           "{} host memory. A kernel sees device memory only: allocate it with cudaMalloc, copy with "
           "cudaMemcpy, and pass that pointer. If it is one from cudaMalloc, the index is far out of bounds.",
           access_text(fault));
+    case FaultKind::freed_memory:
+      return fmt::format(
+          "{} memory of a kernel's malloc or new that is free again. Free it once, and after a barrier that "
+          "comes after its last use.",
+          access_text(fault));
     case FaultKind::device_pointer:
       return fmt::format(
           "{} device memory. Host code must not use a pointer that came from cudaMalloc: copy the "
@@ -218,6 +223,7 @@ const char* kind_name(FaultKind kind) {
     case FaultKind::misused_shared:
     case FaultKind::not_global:
     case FaultKind::moved_stack:
+    case FaultKind::freed_memory:
       return "illegal_address";
     case FaultKind::misaligned:
       return "misaligned";
@@ -277,6 +283,7 @@ int cuda_error_of(FaultKind kind) {
     case FaultKind::builtin_variable:
     case FaultKind::misused_shared:
     case FaultKind::not_global:
+    case FaultKind::freed_memory:
     case FaultKind::told:
       return 700;  // cudaErrorIllegalAddress
     case FaultKind::endless_loop:

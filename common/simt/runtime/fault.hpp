@@ -18,6 +18,7 @@ enum class FaultKind {
   null_pointer,     ///< an address in the first page
   illegal_address,  ///< any other address that is not mapped
   host_pointer,     ///< a kernel touched host memory that is protected
+  freed_memory,     ///< a kernel used, or freed once more, memory of its malloc that it had freed
   device_pointer,   ///< host code touched device memory
   stack_overflow,
   division_by_zero,

@@ -249,8 +249,16 @@ TEST_CASE("memory that malloc gave to a kernel is the kernel's until it is freed
   map.add_kernel_heap(address, 64);
   std::uint64_t offset = 0;
   CHECK(map.find_elsewhere(address + 8, offset) == MemoryMap::Owner::kernels);
-  CHECK(map.remove_kernel_heap(address));
-  CHECK_FALSE(map.remove_kernel_heap(address));
+  CHECK(map.free_kernel_heap(address + 8) == MemoryMap::Owner::host);  // not where it begins
+  CHECK(map.free_kernel_heap(address) == MemoryMap::Owner::kernels);
+  CHECK(map.find_elsewhere(address + 8, offset) == MemoryMap::Owner::freed);
+  CHECK(map.free_kernel_heap(address) == MemoryMap::Owner::freed);
+
+  map.add_kernel_heap(address + 32, 8);  // the heap gives a part of it away again
+  CHECK(map.find_elsewhere(address + 32, offset) == MemoryMap::Owner::kernels);
+  CHECK(map.free_kernel_heap(address + 32) == MemoryMap::Owner::kernels);
+  map.begin_launch({}, 0, nullptr, 0);  // the host may have it by now
+  CHECK(map.find_elsewhere(address + 32, offset) == MemoryMap::Owner::host);
 }
 
 TEST_CASE("what describes a class runs on its stack, and leaves no trace", "[simt][memory]") {
@@ -298,7 +306,7 @@ TEST_CASE("each piece that malloc gives to kernels has a place of its own in the
   REQUIRE(map.find_elsewhere(address + 60, first) == MemoryMap::Owner::kernels);
   REQUIRE(map.find_global(first) != nullptr);
   CHECK_FALSE(map.find_global(first)->host_sees);  // before the launch has ended
-  REQUIRE(map.remove_kernel_heap(address));
+  REQUIRE(map.free_kernel_heap(address) == MemoryMap::Owner::kernels);
   CHECK(map.find_elsewhere(address, second) != MemoryMap::Owner::kernels);
   CHECK(map.find_global(first) != nullptr);  // what was done there may not have been looked at yet
   map.add_kernel_heap(address, 64);

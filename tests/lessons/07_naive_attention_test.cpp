@@ -3,7 +3,6 @@
 
 #include "07_naive_attention/naive_attention.hpp"
 
-#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <optional>
@@ -316,7 +315,7 @@ TEST_CASE("reads and writes whole sectors", "[l07][naive_attention][points:2]") 
 
 namespace {
 
-void check_refuses_shapes(const Problem& p) {
+void check_refuses_shapes(const Problem& p, Random& random) {
   check(p);
   const Steps good = steps_of(p);
   const auto tensor = [](Shape shape) { return Tensor<float>(std::move(shape), 1.0f); };
@@ -330,14 +329,8 @@ void check_refuses_shapes(const Problem& p) {
     wrong.*member = tensor(std::move(shape));
     return wrong;
   };
-  // First one that is too small, past which a kernel would go.
-  const auto others = [](const Tensor<float>& x) {
-    std::vector<Shape> shapes = attention_tests::other_shapes(x.shape());
-    std::ranges::reverse(shapes);
-    return shapes;
-  };
-  const Int B = p.B(), H = p.H(), Nk = p.Nk(), D = p.D();
-  for (const Shape& shape : {Shape{B - 1, H, Nk, D}, {B, 1, Nk, D}, {B, H, Nk, D + 1}})
+  const auto others = [&](const Tensor<float>& x) { return other_shapes(x.shape(), random); };
+  for (const Shape& shape : other_shapes_of_K(p, false, random))
     require_refused(with(&Problem::K, shape), good, "K");
   for (const Shape& shape : others(p.V)) require_refused(with(&Problem::V, shape), good, "V");
   for (const Shape& shape : others(good.S)) {
@@ -351,29 +344,30 @@ void check_refuses_shapes(const Problem& p) {
 
 TEST_CASE("refuses shapes that do not fit together", "[l07][naive_attention][points:2]") {
   const Problem p = random_problem({2, 3, 4, 5, 6});
-  check_refuses_shapes(p);
-  check_refuses_shapes(of_other_sizes(p));
+  Random random = random_of_refusals(p);
+  check_refuses_shapes(p, random);
+  check_refuses_shapes(of_other_sizes(p), random);
 }
 
 TEST_CASE("refuses rows of more than 128 numbers, of none, and such that do not lie side by side",
           "[l07][naive_attention][points:1]") {
   const Problem p = random_problem({1, 2, 4, 5, 6});
   check(p);
-  for (const Int D : {kMaxDim + 1, Int{0}}) {
+  Random random = random_of_refusals(p);
+  for (const Int D : other_dims(p, kMaxDim, random)) {
     Problem wrong{Tensor<float>({1, 2, 4, D}), Tensor<float>({1, 2, 5, D}), Tensor<float>({1, 2, 5, D}),
                   1.0f};
     require_refused(wrong, steps_of(wrong), "Q");
   }
-  for (const Sizes& n : {Sizes{1, 2, 4, 5, 6}, {1, 2, 1, 2, 2}}) {
-    const Problem dense = random_problem(n);
+  for (const Problem& dense : {of_other_sizes(p), random_problem({1, 2, 1, 2, 2})}) {
     for (const auto& [member, name] : {std::pair{&Problem::Q, "Q"}, {&Problem::K, "K"}, {&Problem::V, "V"}}) {
       Problem wrong = dense;
-      wrong.*member = spread(dense.*member);
+      wrong.*member = spread(dense.*member, random);
       require_refused(wrong, steps_of(dense), name);
     }
     for (const auto& [member, name] : {std::pair{&Steps::S, "S"}, {&Steps::P, "P"}, {&Steps::O, "O"}}) {
       Steps wrong = steps_of(dense);
-      wrong.*member = spread(wrong.*member);
+      wrong.*member = spread(wrong.*member, random);
       require_refused(dense, wrong, name);
     }
   }

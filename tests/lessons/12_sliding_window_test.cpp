@@ -805,7 +805,7 @@ TEST_CASE("reads and writes whole sectors", "[l12][sliding_window][points:1]") {
 TEST_CASE("refuses a window of less than one key", "[l12][sliding_window][points:1]") {
   Problem p = random_problem({1, 2, 4, 5, 6}, window_of(1));
   check(kKernel, p);
-  for (const Int window : {Int{0}, Int{-1}, std::numeric_limits<Int>::min()}) {
+  for (const Int window : numbers_below(1)) {
     INFO("window = " << window);
     p.mask.window = window;
     Forward results = results_of(p);

@@ -560,8 +560,8 @@ TEST_CASE("refuses a window of less than 1 and sinks of less than 0", "[l13][att
     wrong.mask = seeing(window, sinks);
     require_refused(kKernel, wrong, results_of(valid), argument);
   };
-  for (const Int window : {Int{0}, Int{-1}, std::numeric_limits<Int>::min()}) refuse(window, 1, "window");
-  for (const Int sinks : {Int{-1}, std::numeric_limits<Int>::min()}) refuse(2, sinks, "sinks");
+  for (const Int window : numbers_below(1)) refuse(window, 1, "window");
+  for (const Int sinks : numbers_below(0)) refuse(2, sinks, "sinks");
 }
 
 TEST_CASE("reports a launch that CUDA refuses", "[l13][attention_sinks][points:1]") {

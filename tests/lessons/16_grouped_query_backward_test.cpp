@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "attention/check_parts.hpp"
 #include "attention/drawn.hpp"
 #include "attention/gradient_checks.hpp"
 #include "grading/testing/lesson_test.hpp"
@@ -430,11 +431,13 @@ TEST_CASE("reads and writes whole sectors", "[l16][grouped_query_backward][point
 TEST_CASE("refuses heads of K that do not divide those of Q", "[l16][grouped_query_backward][points:1]") {
   const Problem valid = random_problem({1, 6, 4, 5, 8, 3});
   check_values(kKernel, valid);
-  for (const Int H_kv : {4, 12}) {
-    BackwardProblem wrong = with_gradient(valid);
-    wrong.K = wrong.V = Tensor<float>({1, H_kv, 5, 8}, 1.0f);
-    require_refused(kKernel, wrong, results_of(wrong), "K");
-  }
+  Random random(case_seed());
+  for (const Int H : {Int{6}, random.integer(3, 12)})
+    for (const Int H_kv : other_heads(H, true, random)) {
+      BackwardProblem wrong = with_gradient(random_problem({1, H, 4, 5, 8}));
+      wrong.K = wrong.V = Tensor<float>({1, H_kv, 5, 8}, 1.0f);
+      require_refused(kKernel, wrong, results_of(wrong), "K");
+    }
   BackwardProblem none = with_gradient(valid);
   none.K = none.V = Tensor<float>({1, 0, 5, 8});
   require_refused(kKernel, none, results_of(none), "K");

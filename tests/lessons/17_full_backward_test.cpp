@@ -8,7 +8,6 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
-#include <limits>
 #include <optional>
 #include <stdexcept>
 #include <string>
@@ -661,8 +660,8 @@ TEST_CASE("refuses a window of less than 1 and sinks of less than 0", "[l17][ful
     require_refused(kForward, wrong, results_of(static_cast<const Problem&>(valid)), argument);
     require_refused(kBackward, wrong, results_of(valid), argument);
   };
-  for (const Int window : {Int{0}, Int{-1}, std::numeric_limits<Int>::min()}) refuse(window, 1, "window");
-  for (const Int sinks : {Int{-1}, std::numeric_limits<Int>::min()}) refuse(2, sinks, "sinks");
+  for (const Int window : numbers_below(1)) refuse(window, 1, "window");
+  for (const Int sinks : numbers_below(0)) refuse(2, sinks, "sinks");
 }
 
 TEST_CASE("reports a launch that CUDA refuses", "[l17][full_backward][points:1]") {

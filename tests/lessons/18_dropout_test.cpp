@@ -655,20 +655,21 @@ TEST_CASE("refuses a dropout that is not from 0 to below 1, and what lesson 17 r
           "[l18][dropout][points:1]") {
   const BackwardProblem valid = with_gradient(random_problem({1, 2, 4, 5, 6}));
   check_both(dropped(valid, 0.5f));
-  for (const float dropout : {-0.25f, 1.0f, 1.5f, kInf, kNan}) {
+  for (const float dropout : refused_dropouts()) {
     INFO("dropout = " << dropout);
     BackwardProblem wrong = valid;
     wrong.dropout = Dropout{dropout, kSeed};
     require_refused(kForward, wrong, results_of(static_cast<const Problem&>(valid)), "dropout");
     require_refused(kBackward, wrong, results_of(valid), "dropout");
   }
-  BackwardProblem wrong = valid;
-  wrong.mask.window = 0;
-  require_refused(kForward, wrong, results_of(static_cast<const Problem&>(valid)), "window");
-  require_refused(kBackward, wrong, results_of(valid), "window");
-  wrong.mask = {.sinks = -1};
-  require_refused(kForward, wrong, results_of(static_cast<const Problem&>(valid)), "sinks");
-  require_refused(kBackward, wrong, results_of(valid), "sinks");
+  const auto refuse = [&](const reference::Mask& mask, const char* argument) {
+    BackwardProblem wrong = valid;
+    wrong.mask = mask;
+    require_refused(kForward, wrong, results_of(static_cast<const Problem&>(valid)), argument);
+    require_refused(kBackward, wrong, results_of(valid), argument);
+  };
+  for (const Int window : numbers_below(1)) refuse({.window = window}, "window");
+  for (const Int sinks : numbers_below(0)) refuse({.sinks = sinks}, "sinks");
   const Problem shapes = random_problem({2, 3, 4, 5, 6, 3}, kMask),
                 rows = random_problem({1, 2, 4, 5, 6}, kMask);
   check_refuses_shapes(kForward, shapes);

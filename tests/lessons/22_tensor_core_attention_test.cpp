@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "attention/catalogue.hpp"
+#include "attention/check_parts.hpp"
 #include "attention/checks.hpp"
 #include "attention/cutting_off.hpp"
 #include "attention/drawn.hpp"
@@ -516,27 +517,32 @@ TEST_CASE("refuses shapes, rows and numbers that do not fit", "[l22][tensor_core
       change(wrong);
       require_refused(kKernel, wrong, results_of(valid), argument);
     };
-    refuse([](Problem& p) { p.mask.window = 0; }, "window");
-    refuse([](Problem& p) { p.mask.sinks = -1; }, "sinks");
-    refuse([](Problem& p) { p.scale = -0.5f; }, "scale");
-    Random random(case_seed());  // for numbers that no kernel knows beforehand
-    const Int window = -random.integer(1, 1000), sinks = -random.integer(2, 1000);
-    const float scale_below_0 = -std::abs(drawn::factor(random));
-    refuse([=](Problem& p) { p.mask.window = window; }, "window");
-    refuse([=](Problem& p) { p.mask.sinks = sinks; }, "sinks");
-    refuse([=](Problem& p) { p.scale = scale_below_0; }, "scale");
-    for (const float scale : {kNan, kInf}) refuse([scale](Problem& p) { p.scale = scale; }, "scale");
-    refuse([](Problem& p) { p.K = lay_out(p.K, Strides{200, 100, 20, 1}); }, "K");
-    refuse([](Problem& p) { p.V = lay_out(p.V, Strides{200, 84, 16, 1}); }, "V");
+    for (const Int window : numbers_below(1)) refuse([=](Problem& p) { p.mask.window = window; }, "window");
+    for (const Int sinks : numbers_below(0)) refuse([=](Problem& p) { p.mask.sinks = sinks; }, "sinks");
+    Random random = random_of_refusals(valid);
+    for (const float scale : {-std::abs(drawn::factor(random)), kNan, kInf})
+      refuse([scale](Problem& p) { p.scale = scale; }, "scale");
+    const Problem other = of_other_sizes(valid);
+    for (const auto& [member, name] : {std::pair{&Problem::Q, "Q"}, {&Problem::K, "K"}, {&Problem::V, "V"}}) {
+      Problem wrong = other;
+      wrong.*member = off_chunks(other.*member, random);
+      INFO("A stride of " << name << " is no multiple of 8");
+      require_refused(kKernel, wrong, results_of(other), name);
+    }
+    {
+      Forward wrong = results_of(other);
+      wrong.O = off_chunks(wrong.O, random);
+      INFO("A stride of O is no multiple of 8");
+      require_refused(kKernel, other, wrong, "O");
+    }
     const char* const rows[] = {"Q", "K", "V", "O"};
+    const auto past = static_cast<std::uint32_t>(2 * random.integer(1, 7));
     for (std::size_t array = 0; array < 4; ++array) {
-      INFO(rows[array] << " begins 8 bytes past a multiple of 16");
+      INFO(rows[array] << " begins " << past << " bytes past a multiple of 16");
       Forward got = results_of(valid);
-      require_throws<std::invalid_argument>(kKernel.attend(valid, got, with_shifted_arrays(4, 8)[array]),
+      require_throws<std::invalid_argument>(kKernel.attend(valid, got, with_shifted_arrays(4, past)[array]),
                                             rows[array]);
     }
-    const Problem narrow = in_16_bits(random_problem({1, 2, 4, 5, 12}), format);
-    require_refused(kKernel, narrow, results_of(narrow), "Q");
   }
 }
 

@@ -6,9 +6,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <tuple>
 #include <type_traits>
 #include <utility>
 
+#include "attention/check_parts.hpp"
 #include "attention/drawn.hpp"
 #include "attention/dropout.hpp"
 #include "attention/golden.hpp"
@@ -519,38 +521,38 @@ namespace {
 
 void check_refuses(Format16 format) {
   check_refuses_shapes(kBackward, problem({2, 3, 4, 5, 16, 3}, format, kMask));
-  const BackwardProblem valid = with_gradient(problem({1, 2, 4, 5, 16}, format, kMask));
-  check(kBackward, valid);
-  const auto refuse = [&](auto change, const char* argument) {
-    BackwardProblem wrong = valid;
-    change(wrong);
-    require_refused(kBackward, wrong, results_of(wrong), argument);
+  const Problem forward = problem({1, 2, 4, 5, 16}, format, kMask);
+  check_refuses_rows(kBackward, forward);
+  const BackwardProblem valid = with_gradient(forward);
+  const BackwardProblem other = with_gradient(of_other_sizes(forward));
+  Random random = random_of_refusals(forward);
+  const auto past = static_cast<std::uint32_t>(2 * random.integer(1, 7));
+  const std::tuple<std::size_t, Tensor<float> BackwardProblem::*, const char*> rows[] = {
+      {0, &BackwardProblem::Q, "Q"}, {1, &BackwardProblem::K, "K"},   {2, &BackwardProblem::V, "V"},
+      {3, &BackwardProblem::O, "O"}, {5, &BackwardProblem::dO, "dO"},
   };
-  for (const Int D : {0, 12, 136, 256})
-    refuse(
-        [D](BackwardProblem& p) {
-          for (Tensor<float>* x : {&p.Q, &p.K, &p.V, &p.O, &p.dO}) {
-            Shape shape = x->shape();
-            shape[3] = D;
-            *x = Tensor<float>(shape);
-          }
-        },
-        "Q");
-  refuse([](BackwardProblem& p) { p.K = spread(p.K); }, "K");
-  refuse([](BackwardProblem& p) { p.dO = spread(p.dO); }, "dO");
-  refuse([](BackwardProblem& p) { p.V = lay_out(p.V, Strides{170, 85, 17, 1}); }, "V");  // rows of 17 numbers
-  refuse([](BackwardProblem& p) { p.dO = lay_out(p.dO, Strides{136, 68, 17, 1}); }, "dO");
-  const char* const inputs[] = {"Q", "K", "V", "O", "lse", "dO"};
-  for (const std::size_t array : {0, 1, 2, 3, 5}) {
-    INFO(inputs[array] << " begins 8 bytes past a multiple of 16");
+  for (const auto& [array, member, name] : rows) {
+    {
+      BackwardProblem wrong = other;
+      wrong.*member = off_chunks(other.*member, random);
+      INFO("A stride of " << name << " is no multiple of 8");
+      require_refused(kBackward, wrong, results_of(other), name);
+    }
+    INFO(name << " begins " << past << " bytes past a multiple of 16");
     Backward got = results_of(valid);
     require_throws<std::invalid_argument>(
-        kBackward.attend_backward(valid, got, with_shifted_arrays(6, 8)[array]), inputs[array]);
+        kBackward.attend_backward(valid, got, with_shifted_arrays(6, past)[array]), name);
   }
-  refuse([](BackwardProblem& p) { p.mask.window = 0; }, "window");
-  refuse([](BackwardProblem& p) { p.mask.sinks = -1; }, "sinks");
-  for (const float dropout : {-0.25f, 1.0f, kNan})
-    refuse([dropout](BackwardProblem& p) { p.dropout = Dropout{dropout, kSeed}; }, "dropout");
+  const auto refuse = [&](const char* argument, auto change) {
+    BackwardProblem wrong = valid;
+    change(wrong);
+    require_refused(kBackward, wrong, results_of(valid), argument);
+  };
+  for (const Int window : numbers_below(1))
+    refuse("window", [=](BackwardProblem& p) { p.mask.window = window; });
+  for (const Int sinks : numbers_below(0)) refuse("sinks", [=](BackwardProblem& p) { p.mask.sinks = sinks; });
+  for (const float dropout : refused_dropouts())
+    refuse("dropout", [=](BackwardProblem& p) { p.dropout = Dropout{dropout, kSeed}; });
 }
 
 }  // namespace

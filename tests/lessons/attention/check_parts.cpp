@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "grading/facts/poison.hpp"
+#include "grading/testing/case.hpp"
 
 namespace course::attention_tests {
 
@@ -110,14 +111,51 @@ std::vector<std::string> axes_of(std::size_t rank, const char* row) {
   return axes;
 }
 
-std::vector<Shape> other_shapes(const Shape& shape) {
+std::vector<Shape> other_shapes(const Shape& shape, Random& random, Int step) {
   std::vector<Shape> others;
-  for (std::size_t axis = 0; axis < shape.size(); ++axis) {
-    others.push_back(shape);
-    ++others.back()[axis];
+  const std::size_t last = shape.size() - 1;
+  for (std::size_t axis = 0; axis <= last; ++axis) {
+    const Int unit = axis == last ? step : 1;
+    for (const Int change : {-random.integer(1, shape[axis] / unit), random.integer(1, 9)}) {
+      others.push_back(shape);
+      others.back()[axis] += unit * change;
+    }
   }
-  others.push_back(shape);
-  --others.back()[0];
+  const auto drawn_axis = [&] { return static_cast<std::size_t>(random.integer(0, std::ssize(shape) - 1)); };
+  for (int times = 0; times < 2; ++times) {
+    std::size_t one = 0, other = 0;
+    while (shape[one] == shape[other]) one = drawn_axis(), other = drawn_axis();
+    others.push_back(shape);
+    std::swap(others.back()[one], others.back()[other]);
+  }
+  return others;
+}
+
+std::vector<Int> other_heads(Int H, bool grouped, Random& random) {
+  std::vector<Int> fewer;
+  for (Int H_kv = 0; H_kv < H; ++H_kv)
+    if (!grouped || H_kv == 0 || H % H_kv != 0) fewer.push_back(H_kv);
+  return {fewer[static_cast<std::size_t>(random.integer(0, std::ssize(fewer) - 1))],
+          H + random.integer(1, 2 * H)};
+}
+
+std::vector<Shape> other_shapes_of_K(const Problem& p, bool grouped, Random& random) {
+  std::vector<Shape> others = other_shapes({p.B(), p.H_kv(), p.D()}, random, step_of_dims(p));
+  std::erase_if(others, [&](const Shape& one) { return one[0] == p.B() && one[2] == p.D(); });
+  for (const Int H_kv : other_heads(p.H(), grouped, random)) others.push_back({p.B(), H_kv, p.D()});
+  if (!grouped && p.H() > 1) others.push_back({p.B(), 1, p.D()});
+  for (Shape& shape : others) shape.insert(shape.begin() + 2, p.Nk());
+  return others;
+}
+
+Random random_of_refusals(const Problem& valid) {
+  return Random(case_seed() + (valid.format == Format16::float16 ? 14 : 13));
+}
+
+std::vector<Int> other_dims(const Problem& valid, Int max_dim, Random& random) {
+  const Int step = step_of_dims(valid), most = max_dim / step;
+  std::vector<Int> others{0, step * (most + 1), step * random.integer(most + 2, 300 / step)};
+  if (step > 1) others.push_back(step * random.integer(0, most - 1) + random.integer(1, step - 1));
   return others;
 }
 

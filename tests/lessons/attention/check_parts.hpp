@@ -11,6 +11,7 @@
 #include "grading/testing/compare.hpp"
 #include "grading/testing/mistakes.hpp"
 #include "grading/testing/settings.hpp"
+#include "tensor/random.hpp"
 #include "tensor/tensor.hpp"
 
 namespace course::attention_tests {
@@ -54,8 +55,22 @@ std::vector<grading::Failure> despite_findings(const grading::Outcome& outcome,
 /// @brief The names of the axes of results of this rank: batch, head, `row`, column.
 std::vector<std::string> axes_of(std::size_t rank, const char* row);
 
-/// Each axis in turn one larger, which fits no other size.
-std::vector<Shape> other_shapes(const Shape& shape);
+/// @brief Each axis in turn smaller, down to 0, and larger, the last one by multiples of `step`; then, twice,
+/// two axes of unlike sizes exchanged, so that the number of elements stays. All of it is drawn.
+std::vector<Shape> other_shapes(const Shape& shape, Random& random, Int step = 1);
+
+/// @brief Numbers of heads that K must not have beside H of Q: one below H and one above.
+std::vector<Int> other_heads(Int H, bool grouped, Random& random);
+
+/// @brief Shapes that do not fit Q, with as many keys as K has.
+std::vector<Shape> other_shapes_of_K(const Problem& p, bool grouped, Random& random);
+
+/// What draws the shapes and rows that are refused: in each type others.
+Random random_of_refusals(const Problem& valid);
+
+/// @brief Numbers of dims that are refused: 0, the first above `max_dim`, a drawn one, and in 16 bits one
+/// that is no multiple of 8.
+std::vector<Int> other_dims(const Problem& valid, Int max_dim, Random& random);
 
 Tensor<float> ones(Shape shape);
 

@@ -1,6 +1,7 @@
 #include "attention/checks.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <list>
 #include <map>
 #include <optional>
@@ -10,6 +11,7 @@
 
 #include "attention/check_parts.hpp"
 #include "attention/cutting_off.hpp"
+#include "drawn/drawn.hpp"
 #include "grading/testing/case.hpp"
 #include "reference/attention_rounding.hpp"
 #include "tensor/format.hpp"
@@ -424,6 +426,11 @@ void check_nothing_to_do(const Kernel& kernel, const reference::Mask& mask, Test
   }
 }
 
+std::vector<Int> numbers_below(Int least) {
+  Random random(case_seed() + 15);
+  return {least - 1, least - 1 - drawn::length(random, 1'000'000), std::numeric_limits<Int>::min()};
+}
+
 void require_refused(const Kernel& kernel, const Problem& p, Forward results, const char* argument,
                      TestLine where) {
   INFO(shapes(kernel, p, results));
@@ -432,7 +439,7 @@ void require_refused(const Kernel& kernel, const Problem& p, Forward results, co
 
 namespace {
 
-void require_refuses_shapes(const Kernel& kernel, const Problem& valid, TestLine where) {
+void require_refuses_shapes(const Kernel& kernel, const Problem& valid, Random& random, TestLine where) {
   check(kernel, valid, {}, where);
   const Forward good = results_of(valid);
   const auto refuse = [&](auto member, const Shape& shape, const char* name) {
@@ -440,14 +447,12 @@ void require_refuses_shapes(const Kernel& kernel, const Problem& valid, TestLine
     wrong.*member = ones(shape);
     require_refused(kernel, wrong, good, name, where);
   };
-  const Int B = valid.B(), H = valid.H(), H_kv = valid.H_kv(), Nk = valid.Nk(), D = valid.D();
-  std::vector<Shape> of_K{{B - 1, H_kv, Nk, D}, {B, H_kv, Nk, D + 1}, {B, 2 * H, Nk, D}};
-  if (!kernel.grouped && H > 1) of_K.push_back({B, 1, Nk, D});
-  if (kernel.grouped && H > 2) of_K.push_back({B, H - 1, Nk, D});  // does not divide H
-  for (const Shape& shape : of_K) refuse(&Problem::K, shape, "K");
-  for (const Shape& shape : other_shapes(valid.V.shape())) refuse(&Problem::V, shape, "V");
+  const Int step = step_of_dims(valid);
+  for (const Shape& shape : other_shapes_of_K(valid, kernel.grouped, random)) refuse(&Problem::K, shape, "K");
+  for (const Shape& shape : other_shapes(valid.V.shape(), random, step)) refuse(&Problem::V, shape, "V");
   for (const Which which : kernel.outputs) {
-    for (const Shape& shape : other_shapes(good.of(which).shape())) {
+    const Shape& fits = good.of(which).shape();
+    for (const Shape& shape : other_shapes(fits, random, fits.size() == 4 ? step : 1)) {
       Forward wrong = good;
       wrong.of(which) = ones(shape);
       require_refused(kernel, valid, wrong, name_of(which), where);
@@ -456,9 +461,9 @@ void require_refuses_shapes(const Kernel& kernel, const Problem& valid, TestLine
 }
 
 void require_refuses_rows(const Kernel& kernel, const Problem& valid, const std::vector<Which>& row_major,
-                          TestLine where) {
+                          Random& random, TestLine where) {
   check(kernel, valid, {}, where);
-  for (const Int D : {kernel.max_dim + 1, Int{0}}) {
+  for (const Int D : other_dims(valid, kernel.max_dim, random)) {
     Problem wrong = valid;
     for (Tensor<float>* x : {&wrong.Q, &wrong.K, &wrong.V}) {
       Shape shape = x->shape();
@@ -469,12 +474,12 @@ void require_refuses_rows(const Kernel& kernel, const Problem& valid, const std:
   }
   for (const auto& [member, name] : {std::pair{&Problem::Q, "Q"}, {&Problem::K, "K"}, {&Problem::V, "V"}}) {
     Problem wrong = valid;
-    wrong.*member = spread(valid.*member);
+    wrong.*member = spread(valid.*member, random);
     require_refused(kernel, wrong, results_of(valid), name, where);
   }
   for (const Which which : row_major) {
     Forward wrong = results_of(valid);
-    wrong.of(which) = spread(wrong.of(which));
+    wrong.of(which) = spread(wrong.of(which), random);
     require_refused(kernel, valid, wrong, name_of(which), where);
   }
 }
@@ -482,14 +487,16 @@ void require_refuses_rows(const Kernel& kernel, const Problem& valid, const std:
 }  // namespace
 
 void check_refuses_shapes(const Kernel& kernel, const Problem& valid, TestLine where) {
-  require_refuses_shapes(kernel, valid, where);
-  require_refuses_shapes(kernel, of_other_sizes(valid), where);
+  Random random = random_of_refusals(valid);
+  require_refuses_shapes(kernel, valid, random, where);
+  require_refuses_shapes(kernel, of_other_sizes(valid), random, where);
 }
 
 void check_refuses_rows(const Kernel& kernel, const Problem& valid, const std::vector<Which>& row_major,
                         TestLine where) {
-  require_refuses_rows(kernel, valid, row_major, where);
-  require_refuses_rows(kernel, of_other_sizes(valid), row_major, where);
+  Random random = random_of_refusals(valid);
+  require_refuses_rows(kernel, valid, row_major, random, where);
+  require_refuses_rows(kernel, of_other_sizes(valid), row_major, random, where);
 }
 
 void check_reports_refused_launch(const Kernel& kernel, const Problem& p, CheckMode check_mode,

@@ -174,6 +174,9 @@ void check_window_that_hides_nothing(const Kernel& kernel, const Problem& p,
 void check_nothing_to_do(const Kernel& kernel, const reference::Mask& mask = {},
                          TestLine where = TestLine::here());
 
+/// @brief The number below `least`, one that no kernel knows beforehand, and the smallest there is.
+std::vector<Int> numbers_below(Int least);
+
 /// @brief std::invalid_argument that names `argument`.
 void require_refused(const Kernel& kernel, const Problem& p, Forward results, const char* argument,
                      TestLine where = TestLine::here());
@@ -183,8 +186,9 @@ void require_refused(const Kernel& kernel, const Problem& p, Forward results, co
 /// `valid` is changed one argument at a time; at least two batches, and no two sizes alike.
 void check_refuses_shapes(const Kernel& kernel, const Problem& valid, TestLine where = TestLine::here());
 
-/// @brief D of 0 and of more than the kernel's maximum is refused with the name Q. Q, K, V and the outputs in
-/// `row_major`, whose elements of a row must lie side by side, are refused by name where they do not.
+/// @brief D of 0 and of more than the kernel's maximum is refused with the name Q, and in 16 bits D that is
+/// no multiple of 8. Q, K, V and the outputs in `row_major`, whose elements of a row must lie side by side,
+/// are refused by name where they do not.
 void check_refuses_rows(const Kernel& kernel, const Problem& valid,
                         const std::vector<Which>& row_major = {Which::O}, TestLine where = TestLine::here());
 

@@ -7,6 +7,9 @@
 #include <string>
 #include <utility>
 
+#include "drawn/drawn.hpp"
+#include "grading/testing/case.hpp"
+
 namespace course::attention_tests {
 
 namespace {
@@ -258,6 +261,11 @@ Decision decision_of(Int b, Int h, Int i, Int j) { return {{j / 4, i, h, b}, j %
 float drawn_dropout(Random& random) {
   const auto share = static_cast<float>(random.uniform());
   return random.integer(0, 1) == 0 ? 0.0005f + 0.0995f * share : 0.1f + 0.85f * share;
+}
+
+std::vector<float> refused_dropouts() {
+  Random random(grading::case_seed() + 16);
+  return {-std::abs(drawn::factor(random)), 1.0f, 1.0f + std::abs(drawn::factor(random)), kInf, kNan};
 }
 
 std::uint32_t word_of(const Decision& decision, std::uint64_t seed) {

@@ -17,6 +17,9 @@ namespace course::attention_tests {
 /// @brief A probability from 0.0005 to 0.95, as often below 0.1 as above.
 float drawn_dropout(Random& random);
 
+/// Below 0, 1 and above, some of them drawn, and NaN.
+std::vector<float> refused_dropouts();
+
 /// @brief Philox4x32 as Salmon et al. (2011) define it: four random words for a counter and a key.
 constexpr std::array<std::uint32_t, 4> philox(std::array<std::uint32_t, 4> x, std::uint64_t key,
                                               int rounds = 10) {

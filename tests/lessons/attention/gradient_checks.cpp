@@ -321,7 +321,8 @@ void require_refused(const BackwardKernel& kernel, const BackwardProblem& p, Bac
 
 namespace {
 
-void require_refuses_shapes(const BackwardKernel& kernel, const Problem& valid, TestLine where) {
+void require_refuses_shapes(const BackwardKernel& kernel, const Problem& valid, Random& random,
+                            TestLine where) {
   const BackwardProblem all = with_gradient(valid);
   check(kernel, all, {}, where);
   const Backward good = results_of(all);
@@ -330,18 +331,21 @@ void require_refuses_shapes(const BackwardKernel& kernel, const Problem& valid, 
     wrong.*member = ones(shape);
     require_refused(kernel, wrong, good, name, where);
   };
-  const Int B = valid.B(), H = valid.H(), H_kv = valid.H_kv(), Nk = valid.Nk(), D = valid.D();
-  std::vector<Shape> of_K{{B - 1, H_kv, Nk, D}, {B, H_kv, Nk, D + 1}, {B, 2 * H, Nk, D}};
-  if (!kernel.takes.grouped && H > 1) of_K.push_back({B, 1, Nk, D});
-  if (kernel.takes.grouped && H > 2) of_K.push_back({B, H - 1, Nk, D});  // does not divide H
-  for (const Shape& shape : of_K) refuse(&BackwardProblem::K, shape, "K");
-  for (const Shape& shape : other_shapes(valid.V.shape())) refuse(&BackwardProblem::V, shape, "V");
-  for (const Shape& shape : other_shapes(all.O.shape())) refuse(&BackwardProblem::O, shape, "O");
-  for (const Shape& shape : other_shapes(all.lse.shape())) refuse(&BackwardProblem::lse, shape, "lse");
-  for (const Shape& shape : other_shapes(all.dO.shape())) refuse(&BackwardProblem::dO, shape, "dO");
+  const Int step = step_of_dims(valid);
+  for (const Shape& shape : other_shapes_of_K(valid, kernel.takes.grouped, random))
+    refuse(&BackwardProblem::K, shape, "K");
+  for (const Shape& shape : other_shapes(valid.V.shape(), random, step))
+    refuse(&BackwardProblem::V, shape, "V");
+  for (const Shape& shape : other_shapes(all.O.shape(), random, step))
+    refuse(&BackwardProblem::O, shape, "O");
+  for (const Shape& shape : other_shapes(all.lse.shape(), random))
+    refuse(&BackwardProblem::lse, shape, "lse");
+  for (const Shape& shape : other_shapes(all.dO.shape(), random, step))
+    refuse(&BackwardProblem::dO, shape, "dO");
   for (const Gradient which : kernel.outputs) {
     if (which == Gradient::dsink) continue;  // a pointer, without a shape
-    for (const Shape& shape : other_shapes(good.of(which).shape())) {
+    const Shape& fits = good.of(which).shape();
+    for (const Shape& shape : other_shapes(fits, random, fits.size() == 4 ? step : 1)) {
       Backward wrong = good;
       wrong.of(which) = ones(shape);
       require_refused(kernel, all, wrong, name_of(which), where);
@@ -349,10 +353,11 @@ void require_refuses_shapes(const BackwardKernel& kernel, const Problem& valid, 
   }
 }
 
-void require_refuses_rows(const BackwardKernel& kernel, const Problem& valid, TestLine where) {
+void require_refuses_rows(const BackwardKernel& kernel, const Problem& valid, Random& random,
+                          TestLine where) {
   const BackwardProblem all = with_gradient(valid);
   check(kernel, all, {}, where);
-  for (const Int D : {kernel.max_dim + 1, Int{0}}) {
+  for (const Int D : other_dims(valid, kernel.max_dim, random)) {
     BackwardProblem wrong = all;
     for (Tensor<float>* x : {&wrong.Q, &wrong.K, &wrong.V, &wrong.O, &wrong.dO}) {
       Shape shape = x->shape();
@@ -363,14 +368,14 @@ void require_refuses_rows(const BackwardKernel& kernel, const Problem& valid, Te
   }
   const auto refuse = [&](auto member, const char* name) {
     BackwardProblem wrong = all;
-    wrong.*member = spread(all.*member);
+    wrong.*member = spread(all.*member, random);
     require_refused(kernel, wrong, results_of(all), name, where);
   };
   refuse(&BackwardProblem::Q, "Q"), refuse(&BackwardProblem::K, "K"), refuse(&BackwardProblem::V, "V");
   refuse(&BackwardProblem::O, "O"), refuse(&BackwardProblem::dO, "dO");
   for (const Gradient which : {Gradient::dQ, Gradient::dK, Gradient::dV}) {
     Backward wrong = results_of(all);
-    wrong.of(which) = spread(wrong.of(which));
+    wrong.of(which) = spread(wrong.of(which), random);
     require_refused(kernel, all, wrong, name_of(which), where);
   }
 }
@@ -378,13 +383,15 @@ void require_refuses_rows(const BackwardKernel& kernel, const Problem& valid, Te
 }  // namespace
 
 void check_refuses_shapes(const BackwardKernel& kernel, const Problem& valid, TestLine where) {
-  require_refuses_shapes(kernel, valid, where);
-  require_refuses_shapes(kernel, of_other_sizes(valid), where);
+  Random random = random_of_refusals(valid);
+  require_refuses_shapes(kernel, valid, random, where);
+  require_refuses_shapes(kernel, of_other_sizes(valid), random, where);
 }
 
 void check_refuses_rows(const BackwardKernel& kernel, const Problem& valid, TestLine where) {
-  require_refuses_rows(kernel, valid, where);
-  require_refuses_rows(kernel, of_other_sizes(valid), where);
+  Random random = random_of_refusals(valid);
+  require_refuses_rows(kernel, valid, random, where);
+  require_refuses_rows(kernel, of_other_sizes(valid), random, where);
 }
 
 void check_reports_refused_launch(const BackwardKernel& kernel, const BackwardProblem& p,

@@ -106,8 +106,9 @@ void require_refused(const BackwardKernel& kernel, const BackwardProblem& p, Bac
 void check_refuses_shapes(const BackwardKernel& kernel, const Problem& valid,
                           TestLine where = TestLine::here());
 
-/// @brief D of 0 and of more than the kernel's maximum is refused with the name Q; Q, K, V, O, dO, dQ, dK and
-/// dV are refused by name where the elements of a row do not lie side by side.
+/// @brief D of 0 and of more than the kernel's maximum is refused with the name Q, and in 16 bits D that is
+/// no multiple of 8; Q, K, V, O, dO, dQ, dK and dV are refused by name where the elements of a row do not lie
+/// side by side.
 void check_refuses_rows(const BackwardKernel& kernel, const Problem& valid,
                         TestLine where = TestLine::here());
 

@@ -64,6 +64,29 @@ Tensor<float> spread(const Tensor<float>& x) {
   return lay_out(x, strides);
 }
 
+Tensor<float> spread(const Tensor<float>& x, Random& random) {
+  Strides strides = x.strides();
+  const Int times = random.integer(2, 9), rows = x.shape()[2];
+  if (rows > 1 && random.integer(0, 1) == 1)
+    strides[2] = 1, strides[3] = rows;
+  else
+    for (Int& stride : strides) stride *= times;
+  return lay_out(x, strides);
+}
+
+Tensor<float> off_chunks(const Tensor<float>& x, Random& random) {
+  std::size_t odd = 0;
+  do odd = static_cast<std::size_t>(random.integer(0, 2));
+  while (x.shape()[odd] < 2);
+  Strides strides{0, 0, 0, 1};
+  for (std::size_t axis = 3; axis-- > 0;) {
+    const Int inside = strides[axis + 1] * x.shape()[axis + 1];
+    strides[axis] =
+        (inside + 7) / 8 * 8 + 8 * random.integer(0, 2) + (axis == odd ? random.integer(1, 7) : 0);
+  }
+  return lay_out(x, strides);
+}
+
 void round_to(Tensor<float>& x, Format16 format) {
   for (float& value : x.storage()) value = static_cast<float>(rounded(static_cast<double>(value), format));
 }

@@ -49,6 +49,12 @@ Tensor<float> lay_out(const Tensor<float>& dense, Layout layout, float gap = 100
 
 /// The same elements, each axis with twice its stride: those of a row do not lie side by side.
 Tensor<float> spread(const Tensor<float>& x);
+/// The same, with strides that are drawn: each axis with 2 to 9 times its stride, or columns side by side.
+Tensor<float> spread(const Tensor<float>& x, Random& random);
+
+/// @brief The same elements, side by side in a row. Strides are multiples of 8, but for that of one axis,
+/// which is drawn among those with more than one index.
+Tensor<float> off_chunks(const Tensor<float>& x, Random& random);
 
 /// Rounds every element, and the gaps.
 void round_to(Tensor<float>& x, Format16 format);
@@ -168,6 +174,9 @@ Problem with_not_numbers(Problem p);
 /// @brief With the same mask, type and group, and a learned sink where `like` has one, but of sizes that no
 /// kernel knows beforehand: two batches or more, and no two sizes of a tensor alike but B and H.
 Problem of_other_sizes(const Problem& like);
+
+/// D is a multiple of this.
+inline Int step_of_dims(const Problem& p) { return p.format ? 8 : 1; }
 
 /// @brief Up to 20 queries, 40 keys and 16 dimensions more, which no kernel knows beforehand.
 Sizes larger(Sizes n);

@@ -4,6 +4,8 @@
 #include <array>
 #include <cmath>
 #include <limits>
+#include <numeric>
+#include <utility>
 
 namespace course::drawn {
 namespace {
@@ -63,6 +65,32 @@ float factor(Random& random, int most_log2) {
 Tensor<float> times(Tensor<float> x, float number) {
   for (float& value : x.storage()) value *= number;
   return x;
+}
+
+std::vector<Shape> misfits(const Shape& fits, const std::vector<std::size_t>& axes, Random& random) {
+  std::vector<Shape> all, exchanged;
+  for (const std::size_t axis : axes) {
+    const std::int64_t size = fits[axis], most = 2 * size + 1;
+    Shape longer = fits, shorter = fits;
+    longer[axis] += length(random, most);
+    all.push_back(longer);
+    shorter[axis] -= std::min(length(random, most), size);
+    if (size > 0) all.push_back(shorter);
+    for (std::size_t other = 0; other < fits.size(); ++other) {
+      Shape shape = fits;
+      std::swap(shape[axis], shape[other]);
+      if (shape != fits) exchanged.push_back(shape);
+    }
+  }
+  if (!exchanged.empty())
+    all.push_back(exchanged[static_cast<std::size_t>(random.integer(0, std::ssize(exchanged) - 1))]);
+  return all;
+}
+
+std::vector<Shape> misfits(const Shape& fits, Random& random) {
+  std::vector<std::size_t> axes(fits.size());
+  std::iota(axes.begin(), axes.end(), std::size_t{0});
+  return misfits(fits, axes, random);
 }
 
 Strides strides(std::int64_t rows, std::int64_t cols, Random& random) {

@@ -2,7 +2,9 @@
 /// @file
 /// Sizes, strides and numbers of which no kernel knows beforehand what they are.
 
+#include <cstddef>
 #include <cstdint>
+#include <vector>
 
 #include "tensor/random.hpp"
 #include "tensor/tensor.hpp"
@@ -16,6 +18,12 @@ std::int64_t length(Random& random, std::int64_t most);
 float factor(Random& random, int most_log2 = 8);
 /// All that is stored, times a number.
 Tensor<float> times(Tensor<float> x, float number);
+
+/// @brief Shapes other than `fits`: along each of these axes longer, and shorter, perhaps by all of it; and
+/// with one of them exchanged with another axis, so that there are as many elements as before.
+std::vector<Shape> misfits(const Shape& fits, const std::vector<std::size_t>& axes, Random& random);
+/// The same, along all axes.
+std::vector<Shape> misfits(const Shape& fits, Random& random);
 
 /// Of a matrix whose rows lie side by side, whose columns do, or neither, with up to 9 numbers from one
 /// element to the next; with gaps, or without.

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "drawn/drawn.hpp"
 #include "grading/testing/lesson_test.hpp"
 #include "tensor/random.hpp"
 #include "tensor/tensor.hpp"
@@ -45,6 +46,14 @@ Problem random_problem(std::int64_t M, std::int64_t N, std::int64_t K, Layout a 
 /// strides of any kind, with NaN between the elements. `chunk`: along one axis the elements of A lie side by
 /// side, as many as a multiple of this, which the other stride is, too; so with B.
 std::vector<Problem> drawn_problems(std::int64_t chunk = 1);
+
+/// @brief Calls `refused(b, c, argument)` with shapes of B and of C that do not fit beside an A of (M, K) and
+/// each other: one is wrong at a time, by numbers that nobody knows beforehand, and it is the argument.
+template <class Refused>
+void for_misfits(std::int64_t M, std::int64_t N, std::int64_t K, Random& random, Refused refused) {
+  for (const Shape& b : drawn::misfits({K, N}, {0}, random)) refused(b, Shape{M, b[1]}, "B");
+  for (const Shape& c : drawn::misfits({M, N}, random)) refused(Shape{K, N}, c, "C");
+}
 
 /// Sizes and strides, in words.
 std::string describe(const Problem& problem);

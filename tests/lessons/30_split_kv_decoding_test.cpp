@@ -22,6 +22,7 @@
 #include "attention/checks.hpp"
 #include "drawn/drawn.hpp"
 #include "grading/testing/lesson_test.hpp"
+#include "tensor/format.hpp"
 #include "tensor/random.hpp"
 #include "tensor/tensor.hpp"
 
@@ -660,8 +661,8 @@ struct Choice {
 /// A choice that nobody knows beforehand. It hangs on no rounding: no share is 95 % of the largest.
 Choice random_choice(Random& random) {
   for (;;) {
-    Choice choice{drawn::length(random, 20'000), drawn::length(random, 10'000) - 1, random.integer(4, 200),
-                  0};
+    Choice choice{drawn::length(random, 1'000'000), drawn::length(random, 10'000) - 1,
+                  drawn::length(random, 400), 0};
     const Int most = std::clamp<Int>(choice.tiles / kLeastTiles, 1, kMostSplits),
               places = choice.multiprocessors * kBlocksAtOnce;
     std::vector<double> shares;
@@ -699,6 +700,18 @@ TEST_CASE("chooses as many splits as keep the device busy", "[l30][split_kv_deco
   }
 }
 
+namespace {
+Tensor<float>& array_called(const std::string& name, Decoding& x, Tensor<float>& Q, Arrays& got) {
+  return name == "Q"           ? Q
+         : name == "K_pages"   ? x.K_pages
+         : name == "V_pages"   ? x.V_pages
+         : name == "O"         ? got.O
+         : name == "lse"       ? got.lse
+         : name == "partial_O" ? got.partial_O
+                               : got.partial_lse;
+}
+}  // namespace
+
 TEST_CASE("refuses shapes, rows and numbers that do not fit", "[l30][split_kv_decoding][points:3]") {
   Random random(case_seed());
   for (const Type type : kTypes) {
@@ -719,27 +732,36 @@ TEST_CASE("refuses shapes, rows and numbers that do not fit", "[l30][split_kv_de
       shape[axis] += more;
       return Tensor<float>(shape, 1.0f);
     };
-    for (const std::size_t axis : {0, 3})
-      refuse("V_pages", [&](Decoding& x, auto&, auto&) { x.V_pages = other(x.V_pages, axis, 8); });
-    refuse("V_pages", [&](Decoding& x, auto&, auto&) { x.V_pages = other(x.V_pages, 1, 1); });
-    refuse("V_pages", [&](Decoding& x, auto&, auto&) { x.V_pages = other(x.V_pages, 2, 16); });
-    for (Int H_kv = 3; H_kv <= H + 1; ++H_kv)
-      if (H % H_kv != 0)
-        refuse("K_pages", [&](Decoding& x, auto&, auto&) {  // so many heads for H
-          x.K_pages = other(x.K_pages, 1, H_kv - 2);
-          x.V_pages = other(x.V_pages, 1, H_kv - 2);
+    const auto refuse_misfits = [&](const char* name, const std::vector<std::size_t>& axes) {
+      Decoding fitting = valid;
+      Arrays results = results_of(valid);
+      Tensor<float> queries;
+      for (const Shape& shape :
+           drawn::misfits(array_called(name, fitting, queries, results).shape(), axes, random)) {
+        INFO("shape " << format_shape(shape));
+        refuse(name, [&](Decoding& x, Tensor<float>& Q, Arrays& got) {
+          array_called(name, x, Q, got) = Tensor<float>(shape, 1.0f);
         });
-    refuse("K_pages", [&](Decoding& x, auto&, auto&) { x.K_pages = other(x.K_pages, 3, 8); });
-    refuse("K_pages", [&](Decoding& x, auto&, auto&) {  // pages of 40 tokens
-      x.K_pages = other(x.K_pages, 2, 8);
-      x.V_pages = other(x.V_pages, 2, 8);
-    });
-    for (const std::size_t axis : {0, 1, 2, 3})
-      refuse("O", [&](auto&, auto&, Arrays& got) { got.O = other(got.O, axis, 8); });
-    for (const std::size_t axis : {0, 1, 2})
-      refuse("lse", [&](auto&, auto&, Arrays& got) { got.lse = other(got.lse, axis, 1); });
-    for (const std::size_t axis : {1, 2, 3, 4})
-      refuse("partial_O", [&](auto&, auto&, Arrays& got) { got.partial_O = other(got.partial_O, axis, 1); });
+      }
+    };
+    refuse_misfits("V_pages", {0, 1, 2, 3});
+    std::vector<Int> no_divisors{0, H + drawn::length(random, 40)};
+    for (Int H_kv = 3; H_kv < H; ++H_kv)
+      if (H % H_kv != 0) no_divisors.push_back(H_kv);
+    for (const Int H_kv : no_divisors)
+      refuse("K_pages", [&](Decoding& x, auto&, auto&) {  // so many heads for H
+        x.K_pages = other(x.K_pages, 1, H_kv - 2);
+        x.V_pages = other(x.V_pages, 1, H_kv - 2);
+      });
+    refuse_misfits("K_pages", {3});
+    for (const Int more : {-random.integer(1, kTileKeys - 1), random.integer(1, kTileKeys - 1)})
+      refuse("K_pages", [&](Decoding& x, auto&, auto&) {  // pages of no whole tiles
+        x.K_pages = other(x.K_pages, 2, more);
+        x.V_pages = other(x.V_pages, 2, more);
+      });
+    refuse_misfits("O", {0, 1, 2, 3});
+    refuse_misfits("lse", {0, 1, 2});
+    refuse_misfits("partial_O", {1, 2, 3, 4});
     refuse("partial_O", [&](auto&, auto&, Arrays& got) {
       got.partial_O = other(got.partial_O, 0, -3);
       got.partial_lse = other(got.partial_lse, 0, -3);
@@ -751,31 +773,52 @@ TEST_CASE("refuses shapes, rows and numbers that do not fit", "[l30][split_kv_de
       Arrays got = results_of(too_many);
       require_throws<std::invalid_argument>(decode(too_many, queries_of(too_many), got), "partial_O");
     }
-    for (const std::size_t axis : {0, 1, 2, 3})
-      refuse("partial_lse",
-             [&](auto&, auto&, Arrays& got) { got.partial_lse = other(got.partial_lse, axis, 1); });
-    refuse("table", [&](Decoding& x, auto&, auto&) { x.table = Tensor<std::int32_t>({3, 3}); });
+    refuse_misfits("partial_lse", {0, 1, 2, 3});
+    for (const Shape& shape : drawn::misfits(valid.table.shape(), {0}, random))
+      refuse("table", [&](Decoding& x, auto&, auto&) { x.table = Tensor<std::int32_t>(shape); });
+    {
+      const Int page = kTileKeys * random.integer(900, 1100);  // many tokens, for few columns
+      Decoding x = random_decoding({.H = 1, .H_kv = 1, .D = 8}, {20}, type, {.page_size = page});
+      x.table = Tensor<std::int32_t>({1, (Int{1} << 30) / page + drawn::length(random, 1000)});
+      INFO("Pages of " << page << " tokens; table: shape " << format_shape(x.table.shape()));
+      Arrays got = results_of(x);
+      require_throws<std::invalid_argument>(decode(x, queries_of(x), got), "table");
+    }
     for (const float scale : {-0.5f, -std::abs(drawn::factor(random)), kNan, kInf})
       refuse("scale", [scale](Decoding& x, auto&, auto&) { x.sequences.front().scale = scale; });
-    // Rows whose numbers are not side by side, or that begin 8 bytes past a multiple of 16.
-    const Int row = D_valid + (type ? 4 : 2);
-    refuse("Q", [&](auto&, Tensor<float>& Q, auto&) { Q = spread(Q); });
-    refuse("Q", [&](auto&, Tensor<float>& Q, auto&) {
-      Q = lay_out(Q, Strides{10 * H * row, 10 * row, row, 1});
-    });
-    refuse("K_pages", [&](Decoding& x, auto&, auto&) { x.K_pages = spread(x.K_pages); });
-    refuse("V_pages", [&](Decoding& x, auto&, auto&) {
-      x.V_pages = lay_out(x.V_pages, Strides{80 * row, 40 * row, row, 1});
-    });
-    refuse("O", [&](auto&, auto&, Arrays& got) { got.O = spread(got.O); });
+    const Int chunk = type ? 8 : 4;  // 16 bytes
     const char* const arrays[] = {"Q", "K_pages", "V_pages", "table", "lengths", "O"};
     for (const std::size_t array : {0, 1, 2, 5}) {
-      INFO(arrays[array] << " begins 8 bytes past a multiple of 16");
+      const char* const name = arrays[array];
+      const auto refuse_strides = [&](const char* what, auto strides_for) {
+        INFO(what);
+        refuse(name, [&](Decoding& x, Tensor<float>& Q, Arrays& got) {
+          Tensor<float>& values = array_called(name, x, Q, got);
+          values = lay_out(values, strides_for(values.shape()));
+        });
+      };
+      refuse_strides("Numbers of a row lie apart", [&](const Shape& shape) {
+        Strides strides = strides_of(shape, Layout::heads_outside);
+        const Int step = chunk * random.integer(0, 2) + random.integer(2, chunk);
+        for (Int& stride : strides) stride *= step;
+        return strides;
+      });
+      for (const std::size_t odd : {0, 1, 2})
+        refuse_strides("Rows begin beside multiples of 16 bytes", [&](const Shape& shape) {
+          Strides strides(4, 1);
+          for (std::size_t axis = 3; axis-- > 0;)
+            strides[axis] = divided_up(shape[axis + 1] * strides[axis + 1], chunk) * chunk +
+                            (axis == odd ? random.integer(1, chunk - 1) : 0);
+          return strides;
+        });
+      const auto bytes = static_cast<std::uint32_t>(16 / chunk * random.integer(1, chunk - 1));
+      INFO(name << " begins " << bytes << " bytes past a multiple of 16");
       Arrays got = results_of(valid);
       require_throws<std::invalid_argument>(
-          decode(valid, queries_of(valid), got, with_shifted_arrays(6, 8)[array]), arrays[array]);
+          decode(valid, queries_of(valid), got, with_shifted_arrays(6, bytes)[array]), name);
     }
-    for (const Int D : {Int{0}, Int{12}, (type ? kMaxDim : kMaxDimFloat32) + 8}) {
+    for (const Int D : {Int{0}, 8 * random.integer(0, 9) + random.integer(1, 7),
+                        (type ? kMaxDim : kMaxDimFloat32) + 8 * drawn::length(random, 30)}) {
       Decoding x = valid;
       for (Problem& p : x.sequences) {
         p.Q = Tensor<float>({1, H, Nq, D});

@@ -246,23 +246,48 @@ inline void call_best_configuration(std::int64_t M, std::int64_t N, std::int64_t
   put_text(write_cache(known), cache);
 }
 
+/// Calls product(A, B, C). If CUDA refuses a launch, a corner of C, for which a block is enough, comes after
+/// it: an error that was left behind would be reported there.
+template <class T, class Product>
+void call_with_a_corner(View<const T, 2> A, View<const T, 2> B, View<float, 2> C, const Product& product) {
+  try {
+    product(A, B, C);
+  } catch (const std::runtime_error&) {
+    const auto cut = [](std::int64_t& size) { size = size < kSmallestTile ? size : kSmallestTile; };
+    cut(A.shape[0]), cut(C.shape[0]), cut(B.shape[1]), cut(C.shape[1]);
+    try {
+      product(A, B, C);
+    } catch (const std::runtime_error& error) {
+      throw std::logic_error(std::string("The launch after the one that was refused fails, too: ") +
+                             error.what());
+    }
+    throw;
+  }
+}
+
 inline void call_matmul_with(View<const float, 2> A, View<const float, 2> B, View<float, 2> C, int rows,
                              int cols, int depth, int warps, int stages) {
-  matmul_with(A, B, C, {rows, cols, depth, warps, stages});
+  call_with_a_corner(A, B, C, [&](auto a, auto b, auto c) {
+    matmul_with(a, b, c, {rows, cols, depth, warps, stages});
+  });
 }
 inline void call_matmul_with_bfloat16(View<const bfloat16, 2> A, View<const bfloat16, 2> B, View<float, 2> C,
                                       int rows, int cols, int depth, int warps, int stages) {
-  matmul_with(A, B, C, {rows, cols, depth, warps, stages, Type::bfloat16});
+  call_with_a_corner(A, B, C, [&](auto a, auto b, auto c) {
+    matmul_with(a, b, c, {rows, cols, depth, warps, stages, Type::bfloat16});
+  });
 }
 
 /// time: how long it is changes from call to call.
 inline void call_milliseconds(View<const float, 2> A, View<const float, 2> B, View<float, 2> C, int index,
                               double* time) {
-  *time = milliseconds(A, B, C, kCompiled[index]);
+  call_with_a_corner(A, B, C,
+                     [&](auto a, auto b, auto c) { *time = milliseconds(a, b, c, kCompiled[index]); });
 }
 inline void call_milliseconds_bfloat16(View<const bfloat16, 2> A, View<const bfloat16, 2> B, View<float, 2> C,
                                        int index, double* time) {
-  *time = milliseconds(A, B, C, kCompiled[index]);
+  call_with_a_corner(A, B, C,
+                     [&](auto a, auto b, auto c) { *time = milliseconds(a, b, c, kCompiled[index]); });
 }
 
 /// text: read as a cache, which is written again.

@@ -870,15 +870,15 @@ namespace {
 /// Of some devices and sizes. All of it is drawn.
 Cache drawn_cache(Random& random) {
   Cache entries;
-  for (std::int64_t i = random.integer(8, 30); i > 0; --i) {
+  const auto blanks = [&](std::int64_t least) {
+    return std::string(static_cast<std::size_t>(random.integer(least, 2)), ' ');
+  };
+  for (std::int64_t i = random.integer(8, 28); i > 0; --i) {
     const Configuration& c = kCompiled[random.integer(0, kCompiledCount - 1)];
     const auto length = [&] { return random.integer(0, std::int64_t{1} << random.integer(1, 40)); };
-    const std::string device = random.integer(0, 3) == 0
-                                   ? kH100.name
-                                   : "device" +
-                                         std::string(static_cast<std::size_t>(random.integer(1, 2)), ' ') +
-                                         std::to_string(random.integer(0, 3));
-    entries[{device, {length(), length(), length(), c.type}}] = c;
+    const std::string device =
+        random.integer(0, 3) == 0 ? kH100.name : "device" + blanks(1) + std::to_string(random.integer(0, 3));
+    entries[{device + blanks(0), {length(), length(), length(), c.type}}] = c;
   }
   return entries;
 }
@@ -892,6 +892,8 @@ std::string lines_of(const Cache& cache) {
 
 /// Searches beside a cache of which all is drawn, and once more with what is found.
 void check_drawn_search(Type type, Random& random) {
+  Device device = kH100;
+  if (random.integer(0, 1) == 1) device.name += ' ';  // another name
   const auto length = [&] { return random.integer(32, 9000); };
   const ProblemSize size{length(), length(), length(), type};
   const std::vector<double> costs = drawn_costs(random);
@@ -907,11 +909,11 @@ void check_drawn_search(Type type, Random& random) {
             fmt::format("The cache is then\n{}and should be\n{}", found.cache, cache_text(lines_of(cache))));
   };
   const std::string before = cache_text(lines_of(cache));
-  cache[{kH100.name, size}] = kCompiled[least];
-  const Search found = search(size, kH100, costs, before);
+  cache[{device.name, size}] = kCompiled[least];
+  const Search found = search(size, device, costs, before);
   check_found(found);
   require_asked_once(found, candidates_of(size, kH100));
-  const Search again = search(size, kH100, costs_with(1, {}), cache_text(lines_of(cache)));
+  const Search again = search(size, device, costs_with(1, {}), cache_text(lines_of(cache)));
   check_found(again);
   require(std::count(again.asked.begin(), again.asked.end(), 0) == kCompiledCount,
           "The cache has the answer, and yet the cost was asked for.");
@@ -1109,7 +1111,12 @@ TEST_CASE("cache: a foreign text is an empty cache, with a sentence", "[l23][rea
 
 TEST_CASE("cache: refuses names that it could not read again", "[l23][write_cache][points:1]") {
   require_ran(search(kLarge, kH100, costs_with(1, {})).outcome);
-  for (const char* name : {"", " H100", "H100\nfloat32 128 128 8 8 2 1 1 1 H100"}) {
+  Random random(case_seed());  // for names that no kernel knows beforehand
+  std::string broken = "a device of " + std::to_string(random.bits());
+  broken[static_cast<std::size_t>(random.integer(0, std::ssize(broken) - 1))] = '\n';
+  const std::string indented(static_cast<std::size_t>(random.integer(1, 9)), ' ');
+  for (const std::string& name : {std::string(), std::string(" H100"), indented + "device",
+                                  std::string("H100\nfloat32 128 128 8 8 2 1 1 1 H100"), broken}) {
     Device device = kH100;
     device.name = name;
     INFO("The device is called \"" << name << "\"");
@@ -1185,9 +1192,8 @@ TEST_CASE("refuses a kernel that there is not, shapes that do not fit, and a lau
     INFO("configuration " << text_of(unknown));
     require_throws<std::invalid_argument>(multiply(p, C, unknown));
   }
-  for (const auto& [b, c, argument] : {std::tuple{Shape{20, 40}, Shape{70, 41}, "C"},
-                                       {Shape{20, 40}, Shape{69, 40}, "C"},
-                                       {Shape{21, 40}, Shape{70, 40}, "B"}}) {
+  for (const auto& [b, c, argument] :
+       {std::tuple{Shape{20, 40}, Shape{70, 41}, "C"}, {Shape{21, 40}, Shape{70, 40}, "B"}}) {
     INFO("A: shape (70, 20); B: shape " << format_shape(b) << "; C: shape " << format_shape(c));
     Tensor<float> of_that_shape(c);
     require_throws<std::invalid_argument>(
@@ -1200,22 +1206,20 @@ TEST_CASE("refuses a kernel that there is not, shapes that do not fit, and a lau
       INFO("configuration " << text_of(none));
       require_throws<std::invalid_argument>(multiply(random_problem(70, 40, 24), C, none));
     }
-  for (const int index : {9, 14}) {
+  for (const Type type : {Type::float32, Type::bfloat16}) {
+    const std::size_t index = random_index(type, random);
     const std::int64_t M = random.integer(2, 90), N = 8 * random.integer(1, 10),
                        K = 8 * random.integer(1, 10);
     INFO("configuration " << text_of(kCompiled[index]));
-    for (const int step : {-1, 1})
-      for (const auto& [b, c, argument] : {std::tuple{Shape{K, N}, Shape{M, N + step}, "C"},
-                                           {Shape{K, N}, Shape{M + step, N}, "C"},
-                                           {Shape{K + step, N}, Shape{M, N}, "B"}}) {
-        INFO("A: shape " << format_shape({M, K}) << "; B: shape " << format_shape(b) << "; C: shape "
-                         << format_shape(c));
-        Tensor<float> of_that_shape(c);
-        require_throws<std::invalid_argument>(
-            multiply({Tensor<float>({M, K}, 1.0f), Tensor<float>(b, 1.0f), {N, 1}}, of_that_shape,
-                     kCompiled[index]),
-            argument);
-      }
+    for_misfits(M, N, K, random, [&](const Shape& b, const Shape& c, const char* argument) {
+      INFO("A: shape " << format_shape({M, K}) << "; B: shape " << format_shape(b) << "; C: shape "
+                       << format_shape(c));
+      Tensor<float> of_that_shape(c);
+      require_throws<std::invalid_argument>(
+          multiply({Tensor<float>({M, K}, 1.0f), Tensor<float>(b, 1.0f), {N, 1}}, of_that_shape,
+                   kCompiled[index]),
+          argument);
+    });
   }
   const Problem p16 = random_problem(70, 40, 24);
   {
@@ -1237,7 +1241,12 @@ TEST_CASE("refuses a kernel that there is not, shapes that do not fit, and a lau
   }
   CallOptions one_block;
   one_block.max_grid_x = 1;
-  require_refused_launch(multiply(p, C, kCompiled[9], one_block));
+  for (const Type type : {Type::float32, Type::bfloat16}) {
+    const Configuration& c = kCompiled[random_index(type, random)];
+    INFO("configuration " << text_of(c));
+    Tensor<float> of_blocks({272, 40});  // of each of the kernels, more than one
+    require_refused_launch(multiply(random_problem(272, 40, 24), of_blocks, c, one_block));
+  }
 }
 
 namespace {

@@ -301,7 +301,7 @@ TEST_CASE("adds 255, 256, 257 and 1000 numbers", "[l01][vector_add][points:2]") 
   check_device(random.integer(34, 254), {}, most());
   for (const std::int64_t n : {std::int64_t{1000}, random.integer(34, 5000)})
     for (const CallOptions& shifted : with_shifted_arrays(3)) {
-      INFO("One of the arrays is a part of a larger one, and begins at no multiple of 16 bytes");
+      INFO("Arrays are parts of larger ones: one or more begin at no multiple of 16 bytes");
       check_device(n, shifted);
     }
 }

@@ -480,7 +480,7 @@ TEST_CASE("reads no element between the rows, whatever lies there", "[l03][weigh
       p.x.storage()[static_cast<std::size_t>(row * 331 + gap)] = kNan;
   check(kShuffles, p);
   for (const CallOptions& shifted : with_shifted_arrays(3)) {
-    INFO("One of the arrays is a part of a larger one, and begins at no multiple of 16 bytes");
+    INFO("Arrays are parts of larger ones: one or more begin at no multiple of 16 bytes");
     check(kShuffles, random_problem(6, 300, 300), shifted);
   }
 }

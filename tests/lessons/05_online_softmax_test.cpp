@@ -324,7 +324,8 @@ TEST_CASE("fills a row with NaN if it holds NaN or +inf, and no other row",
                                                             : random.integer(2501, 6000);
     const Problem p{
         with_row_stride(drawn::rows(rows, cols, random), drawn::row_stride(cols, random, i == 1))};
-    check_softmax(p, random.integer(0, 5), with_shifted_arrays(2)[static_cast<std::size_t>(i % 2)]);
+    check_softmax(p, random.integer(0, 5),
+                  with_shifted_arrays(2)[static_cast<std::size_t>(random.integer(0, 4))]);
     check_stats(p, with_shifted_arrays(3)[static_cast<std::size_t>(i)]);
   }
 }
@@ -369,7 +370,7 @@ TEST_CASE("leaves alone what lies between the rows", "[l05][online_softmax][poin
   const Problem p{with_row_stride(uniform({6, 300}, -4.0f, 4.0f, case_seed()), 331, kNan)};
   check_softmax(p, 17);
   check_stats(p);
-  INFO("One of the arrays is a part of a larger one, and begins at no multiple of 16 bytes");
+  INFO("Arrays are parts of larger ones: one or more begin at no multiple of 16 bytes");
   const Problem close = random_problem(6, 300, 300);
   for (const CallOptions& shifted : with_shifted_arrays(2)) check_softmax(close, 0, shifted);
   for (const CallOptions& shifted : with_shifted_arrays(3)) check_stats(close, shifted);

@@ -514,7 +514,7 @@ TEST_CASE("neither reads nor writes what lies between the rows", "[l08][flash1_f
 TEST_CASE("keeps large scores apart", "[l08][flash1_forward][points:2]") {
   check(kKernel, with_large_scores(random_problem({1, 2, 40, 140, 32})));
   check(kKernel, with_whole_scores(random_problem({1, 2, 40, 140, 16})));
-  for (const float shift : {1000.0f, -1000.0f}) {
+  for (const float shift : {1000.0f, 16'000.0f, -16'000.0f}) {
     INFO("about " << shift << " added to every score");
     check(kKernel, with_shifted_scores(random_problem({1, 2, 20, 140, 16}), shift));
   }

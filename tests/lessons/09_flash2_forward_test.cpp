@@ -250,7 +250,7 @@ TEST_CASE("keeps large scores apart", "[l09][flash2_forward][points:2]") {
   }
   check_results(with_large_scores(random_problem({1, 2, 40, 150, 32})));
   check_results(with_whole_scores(random_problem({1, 2, 40, 150, 16})));
-  for (const float shift : {1000.0f, -1000.0f}) {
+  for (const float shift : {1000.0f, 16'000.0f, -16'000.0f}) {
     INFO("about " << shift << " added to every score");
     check_results(with_shifted_scores(random_problem({1, 2, 20, 100, 16}), shift));
   }

@@ -149,7 +149,7 @@ TEST_CASE("neither reads nor writes what lies between the rows", "[l10][causal][
 TEST_CASE("keeps large scores apart, and those that a query does not see away", "[l10][causal][points:2]") {
   check(kKernel, with_large_scores(causal_problem({1, 2, 40, 40, 32})));
   check(kKernel, with_whole_scores(causal_problem({1, 1, 70, 80, 16})));
-  for (const float shift : {1000.0f, -1000.0f})
+  for (const float shift : {1000.0f, 16'000.0f, -16'000.0f})
     check(kKernel, with_shifted_scores(causal_problem({1, 1, 40, 20, 16}), shift));
   check(kKernel, with_opposite_shifts(causal_problem({1, 1, 40, 20, 16}), 1000.0f));
   check(kKernel, with_large_scores_ahead(causal_problem({1, 1, 70, 70, 8})));

@@ -618,7 +618,7 @@ TEST_CASE("neither reads nor writes what lies between the rows", "[l11][grouped_
 TEST_CASE("keeps large scores apart", "[l11][grouped_query][points:1]") {
   check(kKernel, with_large_scores(random_problem({1, 4, 40, 70, 32, 2}, kCausal)));
   check(kKernel, with_whole_scores(random_problem({1, 4, 40, 70, 16, 2})));
-  for (const float shift : {1000.0f, -1000.0f}) {
+  for (const float shift : {1000.0f, 16'000.0f, -16'000.0f}) {
     INFO("about " << shift << " added to every score");
     check(kKernel, with_shifted_scores(random_problem({1, 4, 20, 80, 16, 2}), shift));
   }

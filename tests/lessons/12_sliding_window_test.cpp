@@ -702,7 +702,7 @@ TEST_CASE("neither reads nor writes what lies between the rows", "[l12][sliding_
 TEST_CASE("keeps large scores apart", "[l12][sliding_window][points:1]") {
   check_values(with_large_scores(random_problem({1, 2, 70, 70, 32}, window_of(25))));
   check_values(with_whole_scores(random_problem({1, 2, 70, 70, 16}, window_of(25))));
-  for (const float shift : {1000.0f, -1000.0f}) {
+  for (const float shift : {1000.0f, 16'000.0f, -16'000.0f}) {
     INFO("about " << shift << " added to every score");
     check_values(with_shifted_scores(random_problem({1, 2, 40, 50, 16}, window_of(25)), shift));
   }

@@ -472,7 +472,7 @@ TEST_CASE("gives no weight to scores of -inf", "[l13][attention_sinks][points:1]
 TEST_CASE("keeps large scores apart", "[l13][attention_sinks][points:1]") {
   check(kKernel, with_large_scores(random_problem({1, 1, 40, 170, 32}, seeing(40, 4))));
   check_values(with_whole_scores(random_problem({1, 2, 40, 70, 16}, seeing(40, 4))));
-  for (const float shift : {1000.0f, -1000.0f}) {
+  for (const float shift : {1000.0f, 16'000.0f, -16'000.0f}) {
     INFO("about " << shift << " added to every score");
     const Problem p = with_shifted_scores(random_problem({1, 2, 20, 100, 16}, seeing(40, 4)), shift);
     check_values(p);

@@ -335,8 +335,8 @@ TEST_CASE("takes [batch, seq, head, dim] as well as [batch, head, seq, dim], and
 TEST_CASE("keeps large scores apart, and gives no weight to scores of -inf",
           "[l22][tensor_core_attention][points:2]") {
   check_values_in_both(with_large_scores(random_problem({1, 2, 40, 150, 32})));
-  check_values(bf16(with_shifted_scores(random_problem({1, 2, 20, 100, 16}), 1000.0f)));
-  check_values(bf16(with_shifted_scores(random_problem({1, 2, 20, 100, 16}), -1000.0f)));
+  for (const float shift : {1000.0f, 16'000.0f, -16'000.0f})
+    check_values(bf16(with_shifted_scores(random_problem({1, 2, 20, 100, 16}), shift)));
   check_values_in_both(with_empty_rows(random_problem({1, 2, 12, 150, 8})));
   check_values_in_both(with_keys_of_minus_inf(random_problem({2, 2, 12, 150, 8}), 130));
   // The first tile of keys has no score but -inf, and the next one scores that are far below 0.
@@ -540,7 +540,7 @@ TEST_CASE("refuses shapes, rows and numbers that do not fit", "[l22][tensor_core
     for (std::size_t array = 0; array < 4; ++array) {
       INFO(rows[array] << " begins " << past << " bytes past a multiple of 16");
       Forward got = results_of(valid);
-      require_throws<std::invalid_argument>(kKernel.attend(valid, got, with_shifted_arrays(4, past)[array]),
+      require_throws<std::invalid_argument>(kKernel.attend(valid, got, with_shifted_array(4, array, past)),
                                             rows[array]);
     }
   }

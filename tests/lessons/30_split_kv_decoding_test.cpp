@@ -306,7 +306,10 @@ Decoding drawn_decoding(Type type, Int Nq, bool is_steep, Random& random) {
   Problem p = random_problem(n);
   const Int scores = is_steep ? 5 : random.integer(0, 4);
   if (scores == 0) p = with_large_scores(std::move(p));
-  if (scores == 1) p = with_shifted_scores(std::move(p), random.integer(0, 1) == 1 ? 1000.0f : -1000.0f);
+  if (scores == 1) {
+    const float far = type == Format16::float16 ? 1000.0f : 16'000.0f;
+    p = with_shifted_scores(std::move(p), random.integer(0, 1) == 1 ? far : -far);
+  }
   if (scores == 2) p = with_keys_of_minus_inf(std::move(p), n.Nk / 2);
   if (scores == 3 && n.Nq >= 4) p = with_empty_rows(std::move(p));
   if (scores == 5) p = with_steep_scores(std::move(p), random);
@@ -399,7 +402,7 @@ TEST_CASE("keeps large scores apart, and gives no weight to scores of -inf",
   for (const Type type : kTypes) {
     const std::vector<Int> lengths{150, 77};
     check_values(in_pages(with_large_scores(random_problem({2, 4, 2, 150, 32, 2})), lengths, type));
-    for (const float shift : {1000.0f, -1000.0f})
+    for (const float shift : {1000.0f, 16'000.0f, -16'000.0f})
       check_values(
           in_pages(with_shifted_scores(random_problem({2, 4, 2, 150, 16, 2}), shift), lengths, type));
     check_values(in_pages(with_empty_rows(random_problem({2, 2, 4, 150, 8})), lengths, type));
@@ -815,7 +818,7 @@ TEST_CASE("refuses shapes, rows and numbers that do not fit", "[l30][split_kv_de
       INFO(name << " begins " << bytes << " bytes past a multiple of 16");
       Arrays got = results_of(valid);
       require_throws<std::invalid_argument>(
-          decode(valid, queries_of(valid), got, with_shifted_arrays(6, bytes)[array]), name);
+          decode(valid, queries_of(valid), got, with_shifted_array(6, array, bytes)), name);
     }
     for (const Int D : {Int{0}, 8 * random.integer(0, 9) + random.integer(1, 7),
                         (type ? kMaxDim : kMaxDimFloat32) + 8 * drawn::length(random, 30)}) {

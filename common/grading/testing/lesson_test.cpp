@@ -11,6 +11,7 @@
 #include "grading/base/messages.hpp"
 #include "grading/facts/words.hpp"
 #include "grading/testing/case.hpp"
+#include "tensor/random.hpp"
 
 namespace course::grading {
 namespace {
@@ -137,12 +138,26 @@ void require_no_warnings(const Outcome& outcome, TestLine where) {
   }
 }
 
-std::vector<CallOptions> with_shifted_arrays(std::size_t arrays, std::uint32_t bytes) {
-  std::vector<CallOptions> calls(arrays);
-  for (std::size_t i = 0; i < arrays; ++i) {
-    calls[i].shifts.resize(arrays);
-    calls[i].shifts[i] = bytes;
+CallOptions with_shifted_array(std::size_t arrays, std::size_t array, std::uint32_t bytes) {
+  CallOptions call;
+  call.shifts.resize(arrays);
+  call.shifts[array] = bytes;
+  return call;
+}
+
+std::vector<CallOptions> with_shifted_arrays(std::size_t arrays) {
+  Random random(case_seed() + 16);
+  const auto elements = [&](std::int64_t least) {
+    return static_cast<std::uint32_t>(4 * random.integer(least, 3));
+  };
+  std::vector<CallOptions> calls;
+  for (std::size_t i = 0; i < arrays; ++i) calls.push_back(with_shifted_array(arrays, i, elements(1)));
+  for (const std::uint32_t bytes : {8u, 4u + 8u * static_cast<std::uint32_t>(random.integer(0, 1))}) {
+    calls.emplace_back();
+    calls.back().shifts.assign(arrays, bytes);
   }
+  calls.emplace_back();
+  for (std::size_t i = 0; i < arrays; ++i) calls.back().shifts.push_back(elements(0));
   return calls;
 }
 

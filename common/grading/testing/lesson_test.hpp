@@ -86,9 +86,13 @@ void require_throws(const Outcome& outcome, std::string_view mentions = {},
 bool require_refused_launch(const Outcome& outcome, const std::optional<Outcome>& unlimited = {},
                             TestLine where = TestLine::here());
 
-/// @brief Options of one call after the other, in each of which one of so many arrays on the device begins so
-/// many bytes past a multiple of 256, as a part of a larger array may.
-std::vector<CallOptions> with_shifted_arrays(std::size_t arrays, std::uint32_t bytes = sizeof(float));
+/// @brief A call in which one of so many arrays on the device begins so many bytes past a multiple of 256, as
+/// a part of a larger array may.
+CallOptions with_shifted_array(std::size_t arrays, std::size_t array, std::uint32_t bytes);
+
+/// @brief Options of one call after the other, for arrays of 4-byte elements: one of the arrays begins at no
+/// multiple of 16 bytes, each in turn; then all, alike, 8 bytes past one and 4 or 12; then each somewhere.
+std::vector<CallOptions> with_shifted_arrays(std::size_t arrays);
 
 /// @brief Fails the case unless every element lies within the bound of the float64 reference; see compare().
 /// T is float, bfloat16 or float16.

@@ -351,7 +351,7 @@ Outcome check(const Kernel& kernel, const Problem& p, CallOptions options, TestL
 
 void check_shifted(const Kernel& kernel, const Problem& p, TestLine where) {
   for (const CallOptions& shifted : with_shifted_arrays(3 + (p.sink ? 1 : 0) + kernel.outputs.size())) {
-    INFO("One of the tensors is a part of a larger one, and begins at no multiple of 16 bytes");
+    INFO("Tensors are parts of larger ones: one or more begin at no multiple of 16 bytes");
     check(kernel, p, shifted, where);
   }
 }

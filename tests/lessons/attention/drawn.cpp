@@ -234,8 +234,9 @@ std::vector<Problem> drawn_problems(const Takes& takes, Int max_dim, bool backwa
     if (backward) n.Nk = std::max(n.Nk, Int{2});
     reference::Mask mask = drawn_mask(kinds[i], n, is_causal[i], has_window[i], takes, random);
     if (backward) mask.window = std::max(mask.window, Int{2});
-    const float far_below = is_negative ? 1000.0f : -1000.0f;
-    Problem p = with_scores(random_problem(n, mask), scores[i], far_below, backward, in_float16, random);
+    const float far = in_float16 ? 1000.0f : 16'000.0f;
+    Problem p = with_scores(random_problem(n, mask), scores[i], is_negative ? far : -far, backward,
+                            in_float16, random);
     p.V = drawn::times(
         std::move(p.V),
         drawn::factor(random, most_factor_log2(takes.sixteen_bits ? std::optional(format) : std::nullopt)));

@@ -255,7 +255,7 @@ void check_shifted(const BackwardKernel& kernel, const BackwardProblem& p, TestL
   constexpr std::size_t kInputs = 6;  // Q, K, V, O, lse and dO
   for (const CallOptions& shifted :
        with_shifted_arrays(kInputs + (p.sink ? 1 : 0) + outputs_of(kernel, p).size())) {
-    INFO("One of the tensors is a part of a larger one, and begins at no multiple of 16 bytes");
+    INFO("Tensors are parts of larger ones: one or more begin at no multiple of 16 bytes");
     check(kernel, p, shifted, where);
   }
 }

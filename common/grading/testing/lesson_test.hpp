@@ -91,7 +91,7 @@ bool require_refused_launch(const Outcome& outcome, const std::optional<Outcome>
 CallOptions with_shifted_array(std::size_t arrays, std::size_t array, std::uint32_t bytes);
 
 /// @brief Options of one call after the other, for arrays of 4-byte elements: one of the arrays begins at no
-/// multiple of 16 bytes, each in turn; then all, alike, 8 bytes past one and 4 or 12; then each somewhere.
+/// multiple of 16 bytes, each in turn; then all, alike; then all but the last, alike; then each somewhere.
 std::vector<CallOptions> with_shifted_arrays(std::size_t arrays);
 
 /// @brief Fails the case unless every element lies within the bound of the float64 reference; see compare().

@@ -15,6 +15,7 @@
 #include "attention/check_parts.hpp"
 #include "attention/checks.hpp"
 #include "attention/drawn.hpp"
+#include "drawn/drawn.hpp"
 #include "grading/testing/lesson_test.hpp"
 #include "reference/attention.hpp"
 #include "tensor/format.hpp"
@@ -329,7 +330,7 @@ void check_refuses_shapes(const Problem& p, Random& random) {
     wrong.*member = tensor(std::move(shape));
     return wrong;
   };
-  const auto others = [&](const Tensor<float>& x) { return other_shapes(x.shape(), random); };
+  const auto others = [&](const Tensor<float>& x) { return drawn::misfits(x.shape(), random); };
   for (const Shape& shape : other_shapes_of_K(p, false, random))
     require_refused(with(&Problem::K, shape), good, "K");
   for (const Shape& shape : others(p.V)) require_refused(with(&Problem::V, shape), good, "V");

@@ -6,6 +6,7 @@
 #include <string>
 #include <utility>
 
+#include "drawn/drawn.hpp"
 #include "grading/facts/poison.hpp"
 #include "grading/testing/case.hpp"
 
@@ -111,26 +112,6 @@ std::vector<std::string> axes_of(std::size_t rank, const char* row) {
   return axes;
 }
 
-std::vector<Shape> other_shapes(const Shape& shape, Random& random, Int step) {
-  std::vector<Shape> others;
-  const std::size_t last = shape.size() - 1;
-  for (std::size_t axis = 0; axis <= last; ++axis) {
-    const Int unit = axis == last ? step : 1;
-    for (const Int change : {-random.integer(1, shape[axis] / unit), random.integer(1, 9)}) {
-      others.push_back(shape);
-      others.back()[axis] += unit * change;
-    }
-  }
-  const auto drawn_axis = [&] { return static_cast<std::size_t>(random.integer(0, std::ssize(shape) - 1)); };
-  for (int times = 0; times < 2; ++times) {
-    std::size_t one = 0, other = 0;
-    while (shape[one] == shape[other]) one = drawn_axis(), other = drawn_axis();
-    others.push_back(shape);
-    std::swap(others.back()[one], others.back()[other]);
-  }
-  return others;
-}
-
 std::vector<Int> other_heads(Int H, bool grouped, Random& random) {
   std::vector<Int> fewer;
   for (Int H_kv = 0; H_kv < H; ++H_kv)
@@ -140,7 +121,7 @@ std::vector<Int> other_heads(Int H, bool grouped, Random& random) {
 }
 
 std::vector<Shape> other_shapes_of_K(const Problem& p, bool grouped, Random& random) {
-  std::vector<Shape> others = other_shapes({p.B(), p.H_kv(), p.D()}, random, step_of_dims(p));
+  std::vector<Shape> others = drawn::misfits({p.B(), p.H_kv(), p.D()}, random, step_of_dims(p));
   std::erase_if(others, [&](const Shape& one) { return one[0] == p.B() && one[2] == p.D(); });
   for (const Int H_kv : other_heads(p.H(), grouped, random)) others.push_back({p.B(), H_kv, p.D()});
   if (!grouped && p.H() > 1) others.push_back({p.B(), 1, p.D()});

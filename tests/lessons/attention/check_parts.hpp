@@ -55,10 +55,6 @@ std::vector<grading::Failure> despite_findings(const grading::Outcome& outcome,
 /// @brief The names of the axes of results of this rank: batch, head, `row`, column.
 std::vector<std::string> axes_of(std::size_t rank, const char* row);
 
-/// @brief Each axis in turn smaller, down to 0, and larger, the last one by multiples of `step`; then, twice,
-/// two axes of unlike sizes exchanged, so that the number of elements stays. All of it is drawn.
-std::vector<Shape> other_shapes(const Shape& shape, Random& random, Int step = 1);
-
 /// @brief Numbers of heads that K must not have beside H of Q: one below H and one above.
 std::vector<Int> other_heads(Int H, bool grouped, Random& random);
 

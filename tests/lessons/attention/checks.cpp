@@ -449,10 +449,10 @@ void require_refuses_shapes(const Kernel& kernel, const Problem& valid, Random& 
   };
   const Int step = step_of_dims(valid);
   for (const Shape& shape : other_shapes_of_K(valid, kernel.grouped, random)) refuse(&Problem::K, shape, "K");
-  for (const Shape& shape : other_shapes(valid.V.shape(), random, step)) refuse(&Problem::V, shape, "V");
+  for (const Shape& shape : drawn::misfits(valid.V.shape(), random, step)) refuse(&Problem::V, shape, "V");
   for (const Which which : kernel.outputs) {
     const Shape& fits = good.of(which).shape();
-    for (const Shape& shape : other_shapes(fits, random, fits.size() == 4 ? step : 1)) {
+    for (const Shape& shape : drawn::misfits(fits, random, fits.size() == 4 ? step : 1)) {
       Forward wrong = good;
       wrong.of(which) = ones(shape);
       require_refused(kernel, valid, wrong, name_of(which), where);

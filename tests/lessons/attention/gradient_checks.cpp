@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "attention/check_parts.hpp"
+#include "drawn/drawn.hpp"
 #include "reference/attention_rounding.hpp"
 #include "tensor/format.hpp"
 #include "tensor/random.hpp"
@@ -334,18 +335,17 @@ void require_refuses_shapes(const BackwardKernel& kernel, const Problem& valid, 
   const Int step = step_of_dims(valid);
   for (const Shape& shape : other_shapes_of_K(valid, kernel.takes.grouped, random))
     refuse(&BackwardProblem::K, shape, "K");
-  for (const Shape& shape : other_shapes(valid.V.shape(), random, step))
-    refuse(&BackwardProblem::V, shape, "V");
-  for (const Shape& shape : other_shapes(all.O.shape(), random, step))
-    refuse(&BackwardProblem::O, shape, "O");
-  for (const Shape& shape : other_shapes(all.lse.shape(), random))
+  const std::pair<Tensor<float> BackwardProblem::*, const char*> inputs[] = {
+      {&BackwardProblem::V, "V"}, {&BackwardProblem::O, "O"}, {&BackwardProblem::dO, "dO"}};
+  for (const auto& [member, name] : inputs)
+    for (const Shape& shape : drawn::misfits((all.*member).shape(), random, step))
+      refuse(member, shape, name);
+  for (const Shape& shape : drawn::misfits(all.lse.shape(), random))
     refuse(&BackwardProblem::lse, shape, "lse");
-  for (const Shape& shape : other_shapes(all.dO.shape(), random, step))
-    refuse(&BackwardProblem::dO, shape, "dO");
   for (const Gradient which : kernel.outputs) {
     if (which == Gradient::dsink) continue;  // a pointer, without a shape
     const Shape& fits = good.of(which).shape();
-    for (const Shape& shape : other_shapes(fits, random, fits.size() == 4 ? step : 1)) {
+    for (const Shape& shape : drawn::misfits(fits, random, fits.size() == 4 ? step : 1)) {
       Backward wrong = good;
       wrong.of(which) = ones(shape);
       require_refused(kernel, all, wrong, name_of(which), where);

@@ -67,15 +67,17 @@ Tensor<float> times(Tensor<float> x, float number) {
   return x;
 }
 
-std::vector<Shape> misfits(const Shape& fits, const std::vector<std::size_t>& axes, Random& random) {
+std::vector<Shape> misfits(const Shape& fits, const std::vector<std::size_t>& axes, Random& random,
+                           std::int64_t step) {
   std::vector<Shape> all, exchanged;
   for (const std::size_t axis : axes) {
-    const std::int64_t size = fits[axis], most = 2 * size + 1;
+    const std::int64_t unit = axis + 1 == fits.size() ? step : 1, units = fits[axis] / unit;
+    const auto change = [&] { return length(random, 2 * units + 1); };
     Shape longer = fits, shorter = fits;
-    longer[axis] += length(random, most);
+    longer[axis] += unit * change();
     all.push_back(longer);
-    shorter[axis] -= std::min(length(random, most), size);
-    if (size > 0) all.push_back(shorter);
+    shorter[axis] -= unit * std::min(change(), units);
+    if (units > 0) all.push_back(shorter);
     for (std::size_t other = 0; other < fits.size(); ++other) {
       Shape shape = fits;
       std::swap(shape[axis], shape[other]);
@@ -86,11 +88,10 @@ std::vector<Shape> misfits(const Shape& fits, const std::vector<std::size_t>& ax
     all.push_back(exchanged[static_cast<std::size_t>(random.integer(0, std::ssize(exchanged) - 1))]);
   return all;
 }
-
-std::vector<Shape> misfits(const Shape& fits, Random& random) {
+std::vector<Shape> misfits(const Shape& fits, Random& random, std::int64_t step) {
   std::vector<std::size_t> axes(fits.size());
   std::iota(axes.begin(), axes.end(), std::size_t{0});
-  return misfits(fits, axes, random);
+  return misfits(fits, axes, random, step);
 }
 
 Strides strides(std::int64_t rows, std::int64_t cols, Random& random) {

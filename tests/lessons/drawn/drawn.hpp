@@ -20,10 +20,12 @@ float factor(Random& random, int most_log2 = 8);
 Tensor<float> times(Tensor<float> x, float number);
 
 /// @brief Shapes other than `fits`: along each of these axes longer, and shorter, perhaps by all of it; and
-/// with one of them exchanged with another axis, so that there are as many elements as before.
-std::vector<Shape> misfits(const Shape& fits, const std::vector<std::size_t>& axes, Random& random);
+/// with one of them exchanged with another axis, so that there are as many elements as before. Along the last
+/// axis, it is by multiples of `step`.
+std::vector<Shape> misfits(const Shape& fits, const std::vector<std::size_t>& axes, Random& random,
+                           std::int64_t step = 1);
 /// The same, along all axes.
-std::vector<Shape> misfits(const Shape& fits, Random& random);
+std::vector<Shape> misfits(const Shape& fits, Random& random, std::int64_t step = 1);
 
 /// Of a matrix whose rows lie side by side, whose columns do, or neither, with up to 9 numbers from one
 /// element to the next; with gaps, or without.

@@ -508,6 +508,8 @@ TEST_CASE("multiplies matrices of sizes that tiles do not divide", "[l20][matmul
                                 {128, 128, 40},
                                 {1, 150, 77},
                                 {150, 1, 77},
+                                {300, 20, 9},
+                                {20, 390, 9},
                                 {1, 1, 150}})
     check_product(random_problem(M, N, K), 3);
 }

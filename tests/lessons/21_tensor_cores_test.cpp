@@ -614,6 +614,7 @@ TEST_CASE("multiplies matrices of sizes that tiles do not divide", "[l21][matmul
                                 {129, 264, 24},
                                 {1, 296, 72},
                                 {150, 8, 72},
+                                {8, 776, 8},
                                 {1100, 304, 8}})
     check_product<bfloat16, float>(sixteen_bit_problem(M, N, K));
   check_product<float16, float>(sixteen_bit_problem(136, 257, 8, by_columns, by_columns));
@@ -650,6 +651,8 @@ TEST_CASE("multiplies parts of larger matrices, and leaves what lies between the
   check_product<bfloat16, bfloat16>({sliced(p.A, {48, 1}), sliced(p.B, {56, 1}), {49, 1}});
   check_product<float16, float16>({sliced(p.A, {40, 1}), sliced(p.B, {48, 1}), {3, 201}});
   check_product<bfloat16, bfloat16>({sliced(p.A, {40, 1}), sliced(p.B, {48, 1}), {1, 69}});
+  check_product<bfloat16, bfloat16>({p.A, p.B, {52, 1}}, with_shifted_array(3, 2, 2));
+  check_product<float16, float>({p.A, p.B, {52, 1}}, with_shifted_array(3, 2, 4));
   for (const Problem& drawn : drawn_problems(8)) check_all(drawn);
 }
 

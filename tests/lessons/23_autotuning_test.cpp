@@ -166,7 +166,8 @@ Device random_device(Random& random) {
   device.warps = up_to(2, 64), device.blocks = up_to(1, 32);
   device.registers = 256 * up_to(48, 512), device.thread_registers = up_to(64, 255);
   device.block_threads = 32 * up_to(2, 48);
-  device.block_shared_bytes = 1024 * up_to(8, 227), device.shared_bytes = device.block_shared_bytes + 1024;
+  device.block_shared_bytes = 1024 * up_to(8, 227);
+  device.shared_bytes = device.block_shared_bytes + 1024 * up_to(1, 100);
   device.name = fmt::format(
       "{} warps, {} blocks, {} registers, {} a thread, {} threads and {} bytes of shared memory for a block",
       device.warps, device.blocks, device.registers, device.thread_registers, device.block_threads,
@@ -1154,6 +1155,12 @@ TEST_CASE("multiplies matrices of other shapes and strides", "[l23][matmul_with]
   check_product(random_problem(131, 133, 20, column_major, column_major, column_major), tall);
   check_product(random_problem(65, 96, 33, row_major, column_major), smallest);
   check_product(random_problem(1, 161, 77), smallest);
+  for (const Configuration& of_many_tiles : {smallest, kCompiled[14]})
+    check_product(random_problem(300, 40, 24), of_many_tiles, {.check = CheckMode::never});
+  for (const CallOptions& shifted : with_shifted_arrays(3)) {
+    INFO("Arrays are parts of larger ones: one or more begin at no multiple of 16 bytes");
+    check_product(random_problem(40, 48, 24), smallest, shifted);
+  }
   check_product(random_problem(35, 40, 0), deepest);
   check_product(random_problem(0, 5, 7), wide);
   check_product(random_problem(5, 0, 7), wide);

@@ -270,6 +270,10 @@ TEST_CASE("hides what a causal mask, a window and sink tokens hide",
       in_turn.check(random_problem(n, mask));
   for (const Sizes& n : {Sizes{1, 1, 64, 126, 8}, {1, 1, 128, 254, 8}})
     in_turn.check(random_problem(n, {.causal = true}));  // one key short of a tile that all see
+  for (const Int window : {63, 127})  // from the last query of a tile to its first key, but one
+    in_turn.check(
+        random_problem({1, 1, 128, 128, window == 63 ? 8 : 72}, {.causal = false, .window = window}));
+  in_turn.check(random_problem({1, 1, 256, 256, 8}, {.causal = true, .window = 1, .sinks = 127}));
 }
 
 TEST_CASE("adds up dK and dV over the heads of a group", "[l24][tensor_core_backward][points:2]") {
@@ -371,8 +375,10 @@ TEST_CASE("takes both layouts, and leaves alone what lies between the rows",
     for (const Int D : {8 * random.integer(1, 3), many_dimensions(8)}) {
       const Problem p =
           with_sink(random_problem({2, 4, random.integer(5, 20), random.integer(5, 20), D, 2}, kMask));
-      INFO("Rows, heads and batches have gaps between them");
-      check_values(kBackward, with_gaps(with_gradient(in_16_bits(p, format))));
+      INFO("Rows, heads and batches have gaps between them, those of dQ, dK and dV of any lengths");
+      BackwardProblem apart = with_gaps(with_gradient(in_16_bits(p, format)));
+      apart.layout_of_dQ = apart.layout_of_dK = apart.layout_of_dV = Layout::gaps;
+      check_values(kBackward, apart);
     }
   check_drawn(kBackward, with_drawn_dropout);
 }

@@ -222,6 +222,8 @@ TEST_CASE("gives with one split what it gives with many", "[l30][split_kv_decodi
     for (const Int splits : {random.integer(kMostSplits - 8, kMostSplits), random.integer(129, 400)})
       check_values(random_decoding({.H = 2, .H_kv = 1, .D = 8 * random.integer(1, 3)},
                                    {kTileKeys * splits - random.integer(0, 15)}, type, {.splits = splits}));
+    check_values(
+        random_decoding({.H = 1, .H_kv = 1, .D = 8}, {50}, type, {.splits = random.integer(1025, 1500)}));
   }
 }
 
@@ -820,7 +822,7 @@ TEST_CASE("refuses shapes, rows and numbers that do not fit", "[l30][split_kv_de
       require_throws<std::invalid_argument>(
           decode(valid, queries_of(valid), got, with_shifted_array(6, array, bytes)), name);
     }
-    for (const Int D : {Int{0}, 8 * random.integer(0, 9) + random.integer(1, 7),
+    for (const Int D : {Int{0}, 8 * random.integer(0, 9) + random.integer(1, 7), 8 * random.integer(1, 9) + 4,
                         (type ? kMaxDim : kMaxDimFloat32) + 8 * drawn::length(random, 30)}) {
       Decoding x = valid;
       for (Problem& p : x.sequences) {

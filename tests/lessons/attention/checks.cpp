@@ -468,7 +468,7 @@ void require_refuses_rows(const Kernel& kernel, const Problem& valid, const std:
     for (Tensor<float>* x : {&wrong.Q, &wrong.K, &wrong.V}) {
       Shape shape = x->shape();
       shape[3] = D;
-      *x = ones(shape);
+      *x = lay_out(ones(shape), layout_with_gaps(valid));
     }
     require_refused(kernel, wrong, results_of(wrong), "Q", where);
   }

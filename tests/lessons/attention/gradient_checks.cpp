@@ -362,7 +362,7 @@ void require_refuses_rows(const BackwardKernel& kernel, const Problem& valid, Ra
     for (Tensor<float>* x : {&wrong.Q, &wrong.K, &wrong.V, &wrong.O, &wrong.dO}) {
       Shape shape = x->shape();
       shape[3] = D;
-      *x = ones(shape);
+      *x = lay_out(ones(shape), layout_with_gaps(valid));
     }
     require_refused(kernel, wrong, results_of(wrong), "Q", where);
   }

@@ -301,8 +301,8 @@ function(course_simulated_kernel_flags compile_variable link_variable)
   # must stay endless, so that it is reported. -ffp-contract=fast: multiply-adds are fused, as nvcc does.
   # -fno-optimize-sibling-calls: a report names the line that called the runtime, so that call must leave a trace.
   # -fno-math-errno: device functions set no errno. Not -fno-trapping-math: with it g++ takes (float)(int)x for
-  # truncf(x), which keeps -0 and NaN. -ftrivial-auto-var-init=pattern: a variable that nobody sets holds a number that
-  # no result hides, where the compiler would mostly make it 0.
+  # truncf(x), which keeps -0 and NaN. -ftrivial-auto-var-init=pattern: a variable that nobody sets is not 0, as the
+  # compiler would mostly make it, and as a register of a GPU need not be.
   set(flags -std=c++20 -O2 -g1 -fPIC -fno-strict-aliasing -fno-finite-loops -ffp-contract=fast
             -fno-optimize-sibling-calls -fno-math-errno -ftrivial-auto-var-init=pattern)
   # A file may have errors without end; a report has the first.

@@ -331,7 +331,7 @@ std::vector<Problem> problems_at_edges() {
   return {random_problem({1, 1, 64, 65, 4}, {.causal = true, .window = 200}),
           random_problem({1, 1, 4, 70, 4}, {.causal = true, .window = 2, .sinks = 63}),
           random_problem({1, 1, 128, 128, 4}, {.causal = true, .window = 127}),
-          random_problem({1, 1, 64, 126, 4}, {.causal = true}),  // one key short of a tile that all see
+          random_problem({1, 1, 64, 126, 4}, {.causal = true}),  // the first query misses one key of a tile
           random_problem({1, 1, 4, 1, 4}),
           random_problem({1, 2, 4, 200, 4, 1}, {.causal = true, .window = 1, .sinks = kAllKeys})};
 }

@@ -511,7 +511,7 @@ TEST_CASE("drops weights beside masks, sinks and groups, in all strides and dime
   for (const Int D : {1, 65, 128}) check_both(dropped(random_problem({1, 1, 9, 14, D}), 0.25f));
   for (const Problem& at_an_edge :
        {random_problem({1, 1, 128, 128, 2}, {.causal = true, .window = 127}),
-        random_problem({1, 1, 64, 126, 2}, {.causal = true}),  // one key short of a tile that all see
+        random_problem({1, 1, 64, 126, 2}, {.causal = true}),  // the first query misses one key of a tile
         random_problem({1, 1, 65, 129, 2}, {.causal = true, .window = 63, .sinks = 65}),
         random_problem({1, 1, 129, 63, 2}, {.causal = true, .window = 65, .sinks = 65}),
         random_problem({1, 1, 4, 70, 2}, {.causal = true, .window = 2, .sinks = 63}),

@@ -787,10 +787,10 @@ void check_refuses() {
   refused({M, K}, {K, 1}, {K, shorter_N}, {N, 1}, {M, shorter_N}, "B");
   for (const std::size_t array : {0, 1}) {
     const char* const name = array == 0 ? "A" : "B";
-    const auto bytes = static_cast<std::uint32_t>(2 * less());
-    INFO(name << " begins " << bytes << " bytes past a multiple of 16");
-    refused({3, 8}, {8, 1}, {8, 8}, {8, 1}, {3, 8}, name, with_shifted_array(2, array, 8));
-    refused({M, K}, {K, 1}, {K, N}, {N, 1}, {M, N}, name, with_shifted_array(2, array, bytes));
+    for (const std::uint32_t bytes : {8u, static_cast<std::uint32_t>(2 * less())}) {
+      INFO(name << " begins " << bytes << " bytes past a multiple of 16");
+      refused({M, K}, {K, 1}, {K, N}, {N, 1}, {M, N}, name, with_shifted_array(2, array, bytes));
+    }
   }
   // Of two tiles, for which one block is not enough, by rows and by columns.
   for (const Layout layout : kLayouts) {

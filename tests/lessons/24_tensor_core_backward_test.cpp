@@ -269,8 +269,8 @@ TEST_CASE("hides what a causal mask, a window and sink tokens hide",
                                         {.causal = false, .window = 1, .sinks = 1}})
       in_turn.check(random_problem(n, mask));
   for (const Sizes& n : {Sizes{1, 1, 64, 126, 8}, {1, 1, 128, 254, 8}})
-    in_turn.check(random_problem(n, {.causal = true}));  // one key short of a tile that all see
-  for (const Int window : {63, 127})  // from the last query of a tile to its first key, but one
+    in_turn.check(random_problem(n, {.causal = true}));  // the first query misses one key of a tile
+  for (const Int window : {63, 127})                     // one key short of the whole tile
     in_turn.check(
         random_problem({1, 1, 128, 128, window == 63 ? 8 : 72}, {.causal = false, .window = window}));
   in_turn.check(random_problem({1, 1, 256, 256, 8}, {.causal = true, .window = 1, .sinks = 127}));

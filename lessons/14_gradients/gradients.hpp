@@ -38,7 +38,7 @@ void matmul_backward(View<const float, 2> X, View<const float, 2> W, View<const 
 ///         columns launch nothing.
 /// Domain: where P is 0, dS is 0, and the element has no part in the sum, whatever dP holds there, also NaN
 ///         or an infinity: a row of zeros gives zeros. Elsewhere NaN and infinities follow IEEE 754; none
-///         reaches another row. A row of P need not sum to 1.
+///         reaches another row. No element of P is negative, and a row of P need not sum to 1.
 /// Launch: one kernel, with at least one block for every 32 rows; blocks of kBlockThreads threads, one for
 ///         each row, will do. Returns once the launch has been accepted.
 /// Error:  at most twice that of a float32 computation that sums in 32 parts. The same input gives the same

@@ -136,8 +136,9 @@ Configuration best_configuration(const ProblemSize& size, const Device& device, 
 ///         nothing.
 /// Launch: one kernel, a block for each tile of C. Returns once it has been accepted.
 /// Error:  as in lessons 20 and 21; every configuration for float32 gives the same bits.
-/// @throws std::invalid_argument if the configuration is none of kCompiled for this type, or if A, B and C do
-///         not fit together.
+/// @throws std::invalid_argument if the configuration is none of kCompiled for this type, if A, B and C do
+/// not
+///         fit together, or if rows of bfloat16 cannot be copied in this way.
 /// @throws std::runtime_error if CUDA refuses the launch; no error is left behind.
 void matmul_with(View<const float, 2> A, View<const float, 2> B, View<float, 2> C,
                  const Configuration& configuration);
@@ -155,11 +156,12 @@ double milliseconds(View<const bfloat16, 2> A, View<const bfloat16, 2> B, View<f
 /// @brief The cache as text: "course-autotuning 1 CHECKSUM", where the checksum of all further lines has 16
 /// hexadecimal digits, and in the order of the keys a line "TYPE ROWS COLS DEPTH WARPS STAGES M N K DEVICE"
 /// each, where TYPE is float32 or bfloat16.
-/// @throws std::invalid_argument if a device's name is empty, begins with a blank or contains a line break.
+/// @throws std::invalid_argument if a device's name is empty, begins with white space or contains a line
+///         break.
 std::string write_cache(const Cache& cache);
 
-/// @brief The cache that write_cache() has written. Of any other text, an empty cache, and in `complaint` a
-/// sentence that says why: no such first line, another version, another checksum, a line that does not say
+/// @brief The cache that write_cache() has written. An empty cache, and in `complaint` a sentence that says
+/// why, of a text that has no such first line, another version, another checksum, a line that does not say
 /// what it should, or a configuration that is none of kCompiled. Otherwise `complaint` becomes empty. An
 /// empty text is an empty cache, without complaint.
 Cache read_cache(const std::string& text, std::string& complaint);
@@ -242,7 +244,12 @@ inline void call_best_configuration(std::int64_t M, std::int64_t N, std::int64_t
   };
   std::string complaint;
   Cache known = read_cache(cache, complaint);
-  write_row(best_configuration({M, N, K, Type{type}}, device_of(device, limits), cost, known), best);
+  try {
+    write_row(best_configuration({M, N, K, Type{type}}, device_of(device, limits), cost, known), best);
+  } catch (...) {
+    put_text(write_cache(known), cache);
+    throw;
+  }
   put_text(write_cache(known), cache);
 }
 

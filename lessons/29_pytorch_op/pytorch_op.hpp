@@ -19,7 +19,8 @@ void call_describe(const std::int64_t* lent, std::int64_t* results);
 
 /// @brief O and lse of attention, by the operator that you write, called by a framework in small.
 /// Shapes: Q, O are (B, H, Nq, D), K, V are (B, H, Nk, D), lse is (B, H, Nq); D is 1 to 128. float32.
-///         Any strides, also of 0; without strides a tensor is row-major. An empty one launches nothing.
+///         Any strides, also of 0; without strides a tensor is row-major. Without rows of Q, nothing is
+///         launched. Without keys, O is 0 and lse is -∞.
 /// Lent:   kLentNumbers numbers each for Q, K, V, O and lse, on the host.
 /// Stream: what the stream got before the operator is done when its kernel begins; what the stream gets
 ///         afterwards begins when it is done. The operator need not wait for its kernels.
@@ -31,7 +32,8 @@ void call_forward(const float* Q, const float* K, const float* V, const std::int
                   float* lse, float scale, bool causal);
 
 /// @brief dQ, dK and dV, from what the operator has had saved, and from dO.
-/// Shapes: dO, dQ as Q, dK, dV as K; the others as for call_forward(), with O and lse that it gave.
+/// Shapes: dO, dQ as Q, dK, dV as K; the others as for call_forward(), with O and lse that it gave. Without
+///         rows of Q, dK and dV are 0; without keys, dQ is 0; without both, nothing is launched.
 /// Lent:   kLentNumbers numbers each for Q, K, V, O, lse, dO, dQ, dK and dV, on the host.
 /// Stream, Error and what it throws: as call_forward().
 void call_backward(const float* Q, const float* K, const float* V, const float* O, const float* lse,

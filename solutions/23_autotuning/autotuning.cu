@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <cmath>
 #include <cstddef>
 #include <cstdio>
@@ -281,7 +282,8 @@ std::string first_line(const std::string& lines) {
 std::string write_cache(const Cache& cache) {
   std::ostringstream lines;
   for (const auto& [key, configuration] : cache) {
-    if (key.device.empty() || key.device[0] == ' ' || key.device.find('\n') != std::string::npos)
+    if (key.device.empty() || std::isspace(static_cast<unsigned char>(key.device[0])) != 0 ||
+        key.device.find('\n') != std::string::npos)
       throw std::invalid_argument("The cache cannot hold the device name \"" + key.device + "\".");
     // TODO 12: the line of this entry.
     // stub| static_cast<void>(configuration);

@@ -73,7 +73,7 @@ struct Pair {
 struct Wrong {
   bool warps_rounded_down = false, blocks_ignored = false, registers_ignored = false, shared_ignored = false,
        registers_by_block = false, unit_ignored = false, partitions_ignored = false, reserve_ignored = false,
-       shared_unit_ignored = false, limits_of_blocks_ignored = false;
+       shared_unit_ignored = false, rounded_apart = false, limits_of_blocks_ignored = false;
 };
 
 int rounded(int x, int unit) { return (x + unit - 1) / unit * unit; }
@@ -97,7 +97,9 @@ int blocks_of(const Usage& u, const Device& d, const Wrong& wrong) {
   }
   if (!wrong.shared_ignored) {
     const int asked = u.shared_bytes + (wrong.reserve_ignored ? 0 : d.reserved_shared_bytes);
-    const int bytes = wrong.shared_unit_ignored ? asked : rounded(asked, kSharedUnit);
+    const int bytes = wrong.shared_unit_ignored ? asked
+                      : wrong.rounded_apart ? rounded(u.shared_bytes, kSharedUnit) + d.reserved_shared_bytes
+                                            : rounded(asked, kSharedUnit);
     if (bytes > 0) most = std::min(most, d.shared_bytes / bytes);
   }
   return most;
@@ -132,6 +134,8 @@ Mistakes mistakes_of_occupancy(const std::vector<Pair>& pairs, const Device& dev
           "Each block takes reserved_shared_bytes of shared memory besides its own.");
   counted("shared_unit_ignored", {.shared_unit_ignored = true},
           "The shared memory of a block is to be rounded up to kSharedUnit.");
+  counted("rounded_apart", {.rounded_apart = true},
+          "What a block asks for and what the system takes are rounded up together, not apart.");
   counted(
       "limits_of_a_block_ignored", {.limits_of_blocks_ignored = true},
       "A block that is larger than a block may be does not run at all: block_threads, thread_registers and "
@@ -168,10 +172,12 @@ Device random_device(Random& random) {
   device.block_threads = 32 * up_to(2, 48);
   device.block_shared_bytes = 1024 * up_to(8, 227);
   device.shared_bytes = device.block_shared_bytes + 1024 * up_to(1, 100);
+  device.reserved_shared_bytes = up_to(0, 2000);
   device.name = fmt::format(
-      "{} warps, {} blocks, {} registers, {} a thread, {} threads and {} bytes of shared memory for a block",
+      "{} warps, {} blocks, {} registers, {} a thread, {} threads and {} bytes of shared memory for a block, "
+      "{} of the system's",
       device.warps, device.blocks, device.registers, device.thread_registers, device.block_threads,
-      device.block_shared_bytes);
+      device.block_shared_bytes, device.reserved_shared_bytes);
   return device;
 }
 
@@ -648,6 +654,17 @@ TEST_CASE("occupancy: shared memory, and what the system takes of it",
   check_occupancy({{{128, 40, 101376}, 1}, {{128, 40, 50176}, 2}, {{128, 40, 50177}, 1}}, kL40);
   Random random(case_seed());
   check_occupancy(random_pairs({256, 40, 166912}, kA100, random), kA100);
+  for (int i = 0; i < 4;
+       ++i) {  // blocks that fill a multiprocessor to its last byte, with what the system takes
+    Device device = kH100;
+    device.reserved_shared_bytes = static_cast<int>(random.integer(1, 2000));
+    device.name =
+        fmt::format("an H100 of which the system takes {} bytes a block", device.reserved_shared_bytes);
+    std::vector<Pair> pairs;
+    for (const int blocks : {2, 3, 4, 6, 8, 12})
+      pairs.push_back({{128, 40, device.shared_bytes / blocks - device.reserved_shared_bytes}, blocks});
+    check_occupancy(pairs, device);
+  }
   Device turing = kL40;  // of which the system takes nothing
   turing.name = "T4";
   turing.warps = 32, turing.blocks = 16;
@@ -686,7 +703,10 @@ TEST_CASE("occupancy: blocks larger than a block may be", "[l23][blocks_per_mult
 
 TEST_CASE("occupancy: refuses a usage that no kernel has", "[l23][blocks_per_multiprocessor][points:1]") {
   check_occupancy({{{128, 40, 0}, 12}}, kH100);
-  for (const Usage& usage : {Usage{0, 40, 0}, Usage{-32, 40, 0}, Usage{128, 0, 0}, Usage{128, 40, -1}}) {
+  Random random(case_seed());
+  const auto below = [&random](int number) { return number - static_cast<int>(drawn::length(random, 5000)); };
+  for (const Usage& usage : {Usage{0, 40, 0}, Usage{below(0), 40, 0}, Usage{128, 0, 0},
+                             Usage{128, below(0), 0}, Usage{128, 40, -1}, Usage{128, 40, below(-1)}}) {
     INFO(usage.threads << " threads, " << usage.registers << " registers, " << usage.shared_bytes
                        << " bytes");
     const auto usages = Tensor<int>::from({1, 3}, {usage.threads, usage.registers, usage.shared_bytes});
@@ -741,10 +761,10 @@ constexpr double kNone[] = {kRefused, kNan, kInf};  ///< costs of kernels that d
 
 double drawn_none(Random& random) { return kNone[random.integer(0, std::ssize(kNone) - 1)]; }
 
-/// Of any size, but close together or equal; some kernels do not run.
+/// Of any size and sign, but close together or equal; some kernels do not run.
 std::vector<double> drawn_costs(Random& random) {
   std::vector<double> costs;
-  const double usual = std::abs(static_cast<double>(drawn::factor(random, 30)));
+  const double usual = drawn::factor(random, 30);
   const bool equal = random.integer(0, 1) == 1;
   for (int i = 0; i < kCompiledCount; ++i)
     costs.push_back(random.integer(0, 3) == 0 ? drawn_none(random)
@@ -769,12 +789,24 @@ ProblemSize drawn_size(Random& random, std::int64_t least, std::int64_t most) {
   return {length(), length(), length(), random.integer(0, 1) == 0 ? Type::float32 : Type::bfloat16};
 }
 
+/// The search ends with this exception, and leaves in the cache what is there.
+template <class Exception>
+void check_no_search(const ProblemSize& size, const Device& device, const std::vector<double>& costs,
+                     const std::string& lines = "float32 128 64 16 4 3 4096 4096 4096 another device\n") {
+  INFO("The device is " << device.name << "; " << text_of(size) << "; " << describe(costs));
+  const std::string before = cache_text(lines);
+  const Search found = search(size, device, costs, before);
+  require_throws<Exception>(found.outcome);
+  require(found.cache == before, fmt::format("The search has found nothing, but the cache is then\n{}and was "
+                                             "before\n{}",
+                                             found.cache, before));
+}
+
 /// Of costs, sizes and limits that nobody knows beforehand.
 void check_search_or_none(const ProblemSize& size, const Device& device, const std::vector<double>& costs) {
   const int least = least_of(costs, candidates_of(size, device));
   if (least >= 0) return check_search(size, device, costs, least);
-  INFO("No kernel runs: " << text_of(size) << "; " << describe(costs));
-  require_throws<std::runtime_error>(search(size, device, costs).outcome);
+  check_no_search<std::runtime_error>(size, device, costs);
 }
 
 std::size_t place_of(const Configuration& c) {
@@ -797,7 +829,8 @@ TEST_CASE("search: the least cost, wherever it is", "[l23][best_configuration][p
                  costs_with(7.5, {{least, 0.25}}), least);
   check_search(kLarge, kH100, {5, 4, 6, 3, 8, 2, 9, 2.5, 7, 6}, 5);
   check_search(kLarge, kH100, {1e-9, 2e-9, 5e-10, 1, 1, 1, 1, 1, 1, 1}, 2);
-  check_search(kLarge, kL40, costs_with(4, {{3, 0.5}, {6, 2}}), 6);  // the best does not fit there
+  check_search(kLarge, kH100, {0.5, 0.25, 0, -0.5, 3, -3.25, 1, 1, 1, 1}, 5);  // any finite number is a cost
+  check_search(kLarge, kL40, costs_with(4, {{3, 0.5}, {6, 2}}), 6);            // the best does not fit there
   check_search({32, 32, 32}, kH100, costs_with(4, {{0, 1}, {8, 3}}), 8);
 }
 
@@ -807,7 +840,7 @@ TEST_CASE("search: of equal costs, the first", "[l23][best_configuration][points
   check_search(kLarge, kH100, costs_with(0, {}), 0);
   Random random(case_seed());  // for costs and sizes that nobody knows beforehand
   for (int i = 0; i < 6; ++i) {
-    const double usual = std::abs(static_cast<double>(drawn::factor(random, 30)));
+    const double usual = drawn::factor(random, 30);
     std::vector<double> costs = costs_with(usual, {});
     for (double& cost : costs)
       if (random.integer(0, 2) == 0) cost = i % 2 == 0 ? usual / 2 : 2 * usual;
@@ -828,7 +861,7 @@ TEST_CASE("search: goes on when a configuration does not run", "[l23][best_confi
     std::vector<double> costs = drawn_costs(random);
     if (i >= 3) {
       for (double& cost : costs) cost = drawn_none(random);
-      costs[drawn_candidate(size, kH100, random)] = std::abs(static_cast<double>(drawn::factor(random, 30)));
+      costs[drawn_candidate(size, kH100, random)] = drawn::factor(random, 30);
     }
     check_search_or_none(size, kH100, costs);
   }
@@ -837,23 +870,15 @@ TEST_CASE("search: goes on when a configuration does not run", "[l23][best_confi
 TEST_CASE("search: says so when nothing runs, and passes on what it does not know",
           "[l23][best_configuration][points:1]") {
   check_search(kLarge, kH100, costs_with(2, {{1, 1}}), 1);
-  for (const double cost : {kRefused, kNan, kInf}) {
-    const std::vector<double> costs = costs_with(cost, {});
-    INFO(describe(costs));
-    require_throws<std::runtime_error>(search(kLarge, kH100, costs).outcome);
-  }
-  {
-    Device nothing = kH100;
-    nothing.name = "a device that holds no block";
-    nothing.blocks = 0;
-    INFO("The device is " << nothing.name);
-    require_throws<std::runtime_error>(search(kLarge, nothing, costs_with(1, {})).outcome);
-  }
-  {
-    const std::vector<double> broken = costs_with(2, {{4, kBroken}});
-    INFO(describe(broken));
-    require_throws<std::logic_error>(search(kLarge, kH100, broken).outcome);
-  }
+  for (const double cost : {kRefused, kNan, kInf})
+    check_no_search<std::runtime_error>(kLarge, kH100, costs_with(cost, {}));
+  Device nothing = kH100;
+  nothing.name = "a device that holds no block";
+  nothing.blocks = 0;
+  check_no_search<std::runtime_error>(kLarge, nothing, costs_with(1, {}));
+  check_no_search<std::runtime_error>(kLarge, nothing, costs_with(1, {}),
+                                      "float32 64 64 16 4 3 4096 4096 4096 " + nothing.name + "\n");
+  check_no_search<std::logic_error>(kLarge, kH100, costs_with(2, {{4, kBroken}}));
   Random random(case_seed());  // for sizes, and places in kCompiled, that nobody knows beforehand
   for (int i = 0; i < 6; ++i) {
     const ProblemSize size = drawn_size(random, 32, 9000);
@@ -861,8 +886,7 @@ TEST_CASE("search: says so when nothing runs, and passes on what it does not kno
     for (const Configuration& c : candidates_of(size, kH100)) costs[place_of(c)] = drawn_none(random);
     check_search_or_none(size, kH100, costs);
     costs[drawn_candidate(size, kH100, random)] = kBroken;
-    INFO(text_of(size) << "; " << describe(costs));
-    require_throws<std::logic_error>(search(size, kH100, costs).outcome);
+    check_no_search<std::logic_error>(size, kH100, costs);
   }
 }
 
@@ -1108,6 +1132,13 @@ TEST_CASE("cache: a foreign text is an empty cache, with a sentence", "[l23][rea
   for (const std::int64_t version : {std::int64_t{0}, random.integer(3, 9), random.integer(10, 99)})
     require_refused(fmt::format("course-autotuning {} {:016x}\n{}", version, checksum(kEntries), kEntries));
   require_refused(cache_text("float32 99999999999 128 8 8 2 64 64 64 H100\n"));
+  // The first line says the same in other characters.
+  const std::string sum = fmt::format("{:016x}", checksum(kEntries));
+  require_refused(fmt::format("course-autotuning 1 {:016X}\n{}", checksum(kEntries), kEntries));
+  for (const char* written : {"course-autotuning  1 {}\n{}", "course-autotuning 1 {} \n{}",
+                              "course-autotuning 1 0x{}\n{}", " course-autotuning 1 {}\n{}",
+                              "course-autotuning 01 {}\n{}", "course-autotuning 1 {} of a friend\n{}"})
+    require_refused(fmt::format(fmt::runtime(written), sum, kEntries));
 }
 
 TEST_CASE("cache: refuses names that it could not read again", "[l23][write_cache][points:1]") {
@@ -1116,8 +1147,9 @@ TEST_CASE("cache: refuses names that it could not read again", "[l23][write_cach
   std::string broken = "a device of " + std::to_string(random.bits());
   broken[static_cast<std::size_t>(random.integer(0, std::ssize(broken) - 1))] = '\n';
   const std::string indented(static_cast<std::size_t>(random.integer(1, 9)), ' ');
-  for (const std::string& name : {std::string(), std::string(" H100"), indented + "device",
-                                  std::string("H100\nfloat32 128 128 8 8 2 1 1 1 H100"), broken}) {
+  for (const std::string& name :
+       {std::string(), std::string(" H100"), std::string("\tH100"), indented + "device",
+        std::string("H100\nfloat32 128 128 8 8 2 1 1 1 H100"), broken}) {
     Device device = kH100;
     device.name = name;
     INFO("The device is called \"" << name << "\"");
@@ -1212,6 +1244,8 @@ TEST_CASE("refuses a kernel that there is not, shapes that do not fit, and a lau
       const Configuration none = unknown_configuration(type, random);
       INFO("configuration " << text_of(none));
       require_throws<std::invalid_argument>(multiply(random_problem(70, 40, 24), C, none));
+      Tensor<float> empty({0, 40});  // what cannot be computed is refused even where there is nothing to do
+      require_throws<std::invalid_argument>(multiply(random_problem(0, 40, 24), empty, none));
     }
   for (const Type type : {Type::float32, Type::bfloat16}) {
     const std::size_t index = random_index(type, random);

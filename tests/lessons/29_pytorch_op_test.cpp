@@ -337,6 +337,7 @@ const std::vector<std::pair<std::string, std::function<void(Lent&)>>> kNoViews{
      }},
     {"of unsigned numbers", [](Lent& x) { x.code = 1; }},  // these are DLPack's own numbers
     {"of complex numbers", [](Lent& x) { x.code = 5; }},
+    {"on the CPU, where kernels can read it", [](Lent& x) { x.device_type = 3; }},
     {"on a device of Vulkan", [](Lent& x) { x.device_type = 7; }},
     {"on a device of AMD", [](Lent& x) { x.device_type = 10; }},
 };
@@ -407,8 +408,8 @@ namespace {
 
 constexpr Int kTooWide = 129;  // numbers in a row
 
-/// Two widths that nothing takes, one of which no kernel knows beforehand.
-std::array<Int, 2> too_wide(Random& random) { return {kTooWide, kTooWide + drawn::length(random, 900)}; }
+/// Widths that nothing takes, one of which no kernel knows beforehand.
+std::array<Int, 3> no_widths(Random& random) { return {kTooWide, kTooWide + drawn::length(random, 900), 0}; }
 
 /// Sizes that no kernel knows beforehand.
 Sizes small_sizes(Random& random) {
@@ -618,7 +619,7 @@ TEST_CASE("forward: refuses shapes that do not fit, by name", "[l29][forward][po
       all[i].shape = shape;
       require_throws<std::invalid_argument>(attend(p, got, all), names[i]);
     }
-  for (const Int D : too_wide(random)) {
+  for (const Int D : no_widths(random)) {
     INFO("D = " << D);
     const Problem wide = random_problem({.B = 1, .H = 1, .Nq = 2, .Nk = 3, .D = D});
     Forward of_wide = results_for(wide);
@@ -626,20 +627,30 @@ TEST_CASE("forward: refuses shapes that do not fit, by name", "[l29][forward][po
   }
 }
 
-TEST_CASE("forward: nothing to do launches nothing", "[l29][forward][points:1]") {
-  for (const Sizes& sizes :
-       {Sizes{.B = 0, .H = 2, .Nq = 3, .Nk = 4, .D = 5}, Sizes{.B = 2, .H = 2, .Nq = 0, .Nk = 4, .D = 5}}) {
-    const Problem p = random_problem(sizes);
-    Forward got = results_for(p);
-    const Outcome outcome = attend(p, got, lent_forward(p, got));
+TEST_CASE("nothing to do launches nothing; without rows on one side, what is left is 0", "[l29][points:1]") {
+  const Sizes no_batches{.B = 0, .H = 2, .Nq = 3, .Nk = 4, .D = 5},
+      no_heads{.B = 2, .H = 0, .Nq = 3, .Nk = 4, .D = 5},
+      no_queries{.B = 2, .H = 2, .Nq = 0, .Nk = 4, .D = 5}, no_keys{.B = 2, .H = 2, .Nq = 3, .Nk = 0, .D = 5},
+      neither{.B = 2, .H = 2, .Nq = 0, .Nk = 0, .D = 5};
+  const auto require_none = [](const Outcome& outcome, const std::string& what) {
     require_ran(outcome);
-    require(outcome.counters.at("launches") == 0, "There are no rows, but a kernel was launched.");
+    require(outcome.counters.at("launches") == 0, what + ", but a kernel was launched.");
+  };
+  for (const Sizes& sizes : {no_batches, no_heads, no_queries, neither}) {
+    const Problem p = random_problem(sizes);
+    INFO("shape of Q " << format_shape(p.Q.shape()) << ", of K " << format_shape(p.K.shape()));
+    Forward got = results_for(p);
+    require_none(attend(p, got, lent_forward(p, got)), "There are no rows");
   }
-  const BackwardProblem q = with_gradient(random_problem({.B = 0, .H = 2, .Nq = 3, .Nk = 4, .D = 5}));
-  Backward got = results_for(q);
-  const Outcome outcome = attend_backward(q, got, lent_backward(q, got));
-  require_ran(outcome);
-  require(outcome.counters.at("launches") == 0, "Backward, there are no rows, but a kernel was launched.");
+  for (const Sizes& sizes : {no_batches, no_heads, neither}) {
+    const BackwardProblem p = with_gradient(random_problem(sizes));
+    INFO("shape of Q " << format_shape(p.Q.shape()) << ", of K " << format_shape(p.K.shape()));
+    Backward got = results_for(p);
+    require_none(attend_backward(p, got, lent_backward(p, got)), "Backward, there are no rows");
+  }
+  check_forward(random_problem(no_keys));
+  check_backward(with_gradient(random_problem(no_queries)));
+  check_backward(with_gradient(random_problem(no_keys)));
   check_forward(random_problem({.B = 1, .H = 1, .Nq = 1, .Nk = 1, .D = 1}));
 }
 
@@ -760,7 +771,7 @@ TEST_CASE("backward: refuses what does not fit, by name", "[l29][backward][point
                   format_shape(p.K.shape()),
               [&shape](Lent& x) { x.shape = shape; });
   }
-  for (const Int D : too_wide(random)) {
+  for (const Int D : no_widths(random)) {
     INFO("D = " << D);
     const BackwardProblem wide = with_gradient(random_problem({.B = 1, .H = 1, .Nq = 2, .Nk = 3, .D = D}));
     Backward got = results_for(wide);
@@ -789,9 +800,14 @@ TEST_CASE("both report a launch that CUDA refuses", "[l29][points:1]") {
   Forward O = results_for(static_cast<const Problem&>(p));
   Outcome outcome = attend(p, O, lent_forward(p, O), options);
   if (!require_refused_launch(outcome)) require_forward(p, O, outcome);
-  Backward got = results_for(p);
-  outcome = attend_backward(p, got, lent_backward(p, got), options);
-  if (!require_refused_launch(outcome)) require_backward(p, got, outcome);
+  const BackwardProblem few_queries =  // a block is enough for dQ
+      with_gradient(random_problem(larger({.B = 1, .H = 2, .Nq = 4, .Nk = 90, .D = 2})));
+  for (const BackwardProblem& q : {p, few_queries}) {
+    INFO("backward, shape of Q " << format_shape(q.Q.shape()) << ", of K " << format_shape(q.K.shape()));
+    Backward got = results_for(q);
+    outcome = attend_backward(q, got, lent_backward(q, got), options);
+    if (!require_refused_launch(outcome)) require_backward(q, got, outcome);
+  }
 }
 
 COURSE_RUN(RunContext& run) {

@@ -243,7 +243,8 @@ std::string first_line(const std::string& lines) {
 std::string write_cache(const Cache& cache) {
   std::ostringstream lines;
   for (const auto& [key, configuration] : cache) {
-    if (key.device.empty() || key.device[0] == ' ' || key.device.find('\n') != std::string::npos)
+    if (key.device.find_first_of(" \t\n\v\f\r") == 0 || key.device.empty() ||
+        key.device.find('\n') != std::string::npos)
       throw std::invalid_argument("The cache cannot hold the device name \"" + key.device + "\".");
     lines << text_of(configuration) << ' ' << key.size.M << ' ' << key.size.N << ' ' << key.size.K << ' '
           << key.device << '\n';

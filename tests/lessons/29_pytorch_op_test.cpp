@@ -619,6 +619,7 @@ TEST_CASE("forward: refuses shapes that do not fit, by name", "[l29][forward][po
       all[i].shape = shape;
       require_throws<std::invalid_argument>(attend(p, got, all), names[i]);
     }
+  check_forward(random_problem({.B = 1, .H = 1, .Nq = 2, .Nk = 3, .D = kTooWide - 1}));
   for (const Int D : no_widths(random)) {
     INFO("D = " << D);
     const Problem wide = random_problem({.B = 1, .H = 1, .Nq = 2, .Nk = 3, .D = D});
@@ -771,6 +772,7 @@ TEST_CASE("backward: refuses what does not fit, by name", "[l29][backward][point
                   format_shape(p.K.shape()),
               [&shape](Lent& x) { x.shape = shape; });
   }
+  check_backward(with_gradient(random_problem({.B = 1, .H = 1, .Nq = 2, .Nk = 3, .D = kTooWide - 1})));
   for (const Int D : no_widths(random)) {
     INFO("D = " << D);
     const BackwardProblem wide = with_gradient(random_problem({.B = 1, .H = 1, .Nq = 2, .Nk = 3, .D = D}));

@@ -3,7 +3,6 @@
 #include "02_matrix_strides/matrix_strides.hpp"
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
 #include <cstdint>
 #include <functional>
@@ -55,17 +54,6 @@ Tensor<float> numbered(std::int64_t rows, std::int64_t cols, Strides strides = {
 Tensor<float> counted(std::int64_t rows, std::int64_t cols) {
   Tensor<float> x({rows, cols});
   for (std::int64_t i = 0; i < x.numel(); ++i) x.at_linear(i) = static_cast<float>(i);
-  return x;
-}
-
-/// Every element is NaN with bits of its own: of both signs, quiet and signalling.
-Tensor<float> nans_of_all_kinds(std::int64_t rows, std::int64_t cols) {
-  Tensor<float> x({rows, cols});
-  for (std::int64_t i = 0; i < x.numel(); ++i) {
-    const auto payload = static_cast<std::uint32_t>(i + 1);
-    const std::uint32_t sign = i % 2 == 0 ? 0u : 0x8000'0000u, quiet = i / 2 % 2 == 0 ? 0u : 0x0040'0000u;
-    x.at_linear(i) = std::bit_cast<float>(sign | 0x7f80'0000u | quiet | payload);
-  }
   return x;
 }
 
@@ -644,12 +632,12 @@ Outcome check_copy(std::int64_t rows, std::int64_t cols, Strides src_strides, St
   return copy_into(src, dst, options);
 }
 
-/// The same, and then once more with other numbers: that call is the one whose accesses count.
-Outcome check_counted_copy(std::int64_t rows, std::int64_t cols, const Strides& src_strides,
-                           const Strides& dst_strides) {
-  check_copy(rows, cols, src_strides, dst_strides);
+/// The same, and then once more with numbers that no kernel knows: that call is the one whose accesses count.
+Outcome check_unknown_copy(std::int64_t rows, std::int64_t cols, const Strides& src_strides,
+                           const Strides& dst_strides, const CallOptions& options = {}) {
+  check_copy(rows, cols, src_strides, dst_strides, options);
   Tensor<float> dst({rows, cols}, dst_strides, kDstGap);
-  return copy_into(with_random_numbers(numbered(rows, cols, src_strides)), dst);
+  return copy_into(with_random_numbers(numbered(rows, cols, src_strides)), dst, options);
 }
 
 Outcome transpose_into(const Tensor<float>& x, Tensor<float>& out_tensor, const CallOptions& options = {}) {
@@ -663,15 +651,15 @@ Outcome transpose_into(const Tensor<float>& x, Tensor<float>& out_tensor, const 
   return outcome;
 }
 
-Outcome check_transpose(std::int64_t rows, std::int64_t cols) {
+Outcome check_transpose(std::int64_t rows, std::int64_t cols, const CallOptions& options = {}) {
   const Tensor<float> x = numbered(rows, cols);
   Tensor<float> y({cols, rows});
   INFO("in[r, c] = 1000 r + c");
-  return transpose_into(x, y);
+  return transpose_into(x, y, options);
 }
 
-/// The same, and then once more with other numbers: that call is the one whose accesses count.
-Outcome check_counted_transpose(std::int64_t rows, std::int64_t cols) {
+/// The same, and then once more with numbers that no kernel knows: that call is the one whose accesses count.
+Outcome check_unknown_transpose(std::int64_t rows, std::int64_t cols) {
   check_transpose(rows, cols);
   Tensor<float> y({cols, rows});
   return transpose_into(with_random_numbers(numbered(rows, cols)), y);
@@ -768,6 +756,9 @@ TEST_CASE("copies a slice, and leaves the gaps of dst as they are", "[l02][copy_
   check_copy(37, 20, {40, 2}, {45, 2});
   check_copy(37, 20, {3 * 41, 2}, {2, 2 * 37});
   check_copy(37, 20, {3, 3 * 40}, {20, 1});
+  // The same gaps on both sides.
+  check_copy(50, 40, {70, 1}, {70, 1});
+  check_copy(37, 20, {2, 2 * 40}, {2, 2 * 40});
   for (const CallOptions& shifted : with_shifted_arrays(2)) {
     INFO("One of the matrices begins at no multiple of 16 bytes");
     check_copy(40, 48, {48, 1}, {64, 1}, shifted);
@@ -775,7 +766,8 @@ TEST_CASE("copies a slice, and leaves the gaps of dst as they are", "[l02][copy_
   Random random(case_seed());  // for sizes and strides that no kernel knows beforehand
   for (const CallOptions& shifted : {CallOptions{}, with_shifted_arrays(2)[0], with_shifted_arrays(2)[1]}) {
     const std::int64_t rows = drawn::length(random, 200), cols = drawn::length(random, 200);
-    check_copy(rows, cols, drawn::strides(rows, cols, random), drawn::strides(rows, cols, random), shifted);
+    check_unknown_copy(rows, cols, drawn::strides(rows, cols, random), drawn::strides(rows, cols, random),
+                       shifted);
   }
 }
 
@@ -783,7 +775,7 @@ TEST_CASE("lets neighbouring threads copy neighbours along a row", "[l02][copy_s
   require_strides_and_guard(true);
   for (const Shape& shape : counted_shapes_of_copies()) {
     const std::int64_t rows = shape[0], cols = shape[1];
-    const Outcome outcome = check_counted_copy(rows, cols, row_major(rows, cols), row_major(rows, cols));
+    const Outcome outcome = check_unknown_copy(rows, cols, row_major(rows, cols), row_major(rows, cols));
     require_copy_grid(outcome, rows, cols, [&] { return copy_narrow(rows, cols); });
     require_one_pass(outcome, rows * cols, "src", "dst");
     if (const Profile* profile = profile_of(outcome)) {
@@ -828,7 +820,7 @@ TEST_CASE("keeps every bit of NaN, infinities, zeros of both signs and tiny numb
     Tensor<float> dst({35, 37}, {1, 35}, 0.0f);
     copy_into(src, dst);
   }
-  const Tensor<float> src = nans_of_all_kinds(35, 37);
+  const Tensor<float> src = drawn::nans_of_all_kinds({35, 37});
   INFO("data: NaN, each with other bits");
   Tensor<float> dst({35, 37}, {1, 35}, 0.0f);
   copy_into(src, dst);
@@ -855,7 +847,7 @@ TEST_CASE("lets neighbouring threads copy neighbours down a column where the col
       "consecutive threadIdx.x should take them.";
   for (const Shape& shape : counted_shapes_of_copies()) {
     const std::int64_t rows = shape[1], cols = shape[0];
-    const Outcome both = check_counted_copy(rows, cols, column_major(rows, cols), column_major(rows, cols));
+    const Outcome both = check_unknown_copy(rows, cols, column_major(rows, cols), column_major(rows, cols));
     require_one_pass(both, rows * cols, "src", "dst");
     if (const Profile* profile = profile_of(both)) {
       require_coalesced(profile->global_load, "reads", "src", remedy);
@@ -863,26 +855,26 @@ TEST_CASE("lets neighbouring threads copy neighbours down a column where the col
       require_busy(*profile, rows * cols);
     }
     // From rows to columns only one side can have its neighbours side by side. The contract says which.
-    const Outcome mixed = check_counted_copy(rows, cols, row_major(rows, cols), column_major(rows, cols));
+    const Outcome mixed = check_unknown_copy(rows, cols, row_major(rows, cols), column_major(rows, cols));
     require_one_pass(mixed, rows * cols, "src", "dst");
     if (const Profile* profile = profile_of(mixed)) {
       require_coalesced(profile->global_store, "writes", "dst", remedy);
     }
-    const Outcome wide = check_counted_copy(cols, rows, row_major(cols, rows), column_major(cols, rows));
+    const Outcome wide = check_unknown_copy(cols, rows, row_major(cols, rows), column_major(cols, rows));
     if (const Profile* profile = profile_of(wide)) {
       require_coalesced(profile->global_store, "writes", "dst", remedy);
     }
-    const Outcome other = check_counted_copy(rows, cols, column_major(rows, cols), row_major(rows, cols));
+    const Outcome other = check_unknown_copy(rows, cols, column_major(rows, cols), row_major(rows, cols));
     if (const Profile* profile = profile_of(other)) {
       require_coalesced(profile->global_store, "writes", "dst",
                         "Here the smaller stride of dst is strides[1], whatever the strides of src.");
     }
     // Neighbours along the smaller stride need not touch: here they lie two elements apart.
-    const Outcome apart = check_counted_copy(rows, cols, row_major(rows, cols), {2, 2 * rows + 8});
+    const Outcome apart = check_unknown_copy(rows, cols, row_major(rows, cols), {2, 2 * rows + 8});
     if (const Profile* profile = profile_of(apart))
       require_coalesced(profile->global_store, "writes", "dst",
                         "Here the smaller stride of dst is strides[0], which is 2.", 2);
-    const Outcome along = check_counted_copy(cols, rows, column_major(cols, rows), {2 * rows + 8, 2});
+    const Outcome along = check_unknown_copy(cols, rows, column_major(cols, rows), {2 * rows + 8, 2});
     if (const Profile* profile = profile_of(along))
       require_coalesced(profile->global_store, "writes", "dst",
                         "Here the smaller stride of dst is strides[1], which is 2.", 2);
@@ -908,6 +900,10 @@ TEST_CASE("copies (3, 4) into (3, 4), but refuses to copy it into (4, 3) or (3, 
     require_throws<std::invalid_argument>(call(ENTRY(copy_strided), in(drawn, "src"), out(dst, "dst")),
                                           "dst");
   }
+  const Tensor<float> empty({rows, 0});
+  INFO("src: shape " << format_shape(empty.shape()) << "; dst: shape " << format_shape(drawn.shape()));
+  Tensor<float> dst(drawn.shape());
+  require_throws<std::invalid_argument>(call(ENTRY(copy_strided), in(empty, "src"), out(dst, "dst")), "dst");
 }
 
 TEST_CASE("copy: reports a launch that CUDA refuses", "[l02][copy_strided][points:1]") {
@@ -939,7 +935,11 @@ TEST_CASE("transposes matrices of 0, 1, 31, 32, 33 and 100 rows and columns", "[
   for (const std::int64_t rows : {32, 100, 33, 31, 1, 0})
     for (const std::int64_t cols : {32, 100, 33, 31, 1, 0}) check_transpose(rows, cols);
   Random random(case_seed());  // for sizes that no kernel knows beforehand
-  for (int i = 0; i < 3; ++i) check_transpose(drawn::length(random, 200), drawn::length(random, 200));
+  for (int i = 0; i < 3; ++i) check_unknown_transpose(drawn::length(random, 200), drawn::length(random, 200));
+  for (const CallOptions& shifted : with_shifted_arrays(2)) {
+    INFO("One or both of the matrices begin at no multiple of 16 bytes");
+    check_transpose(64, 96, shifted);
+  }
 }
 
 TEST_CASE("transposes more rows than blocks fit along one axis of a grid, and as many columns",
@@ -961,7 +961,7 @@ TEST_CASE("transposes NaN, infinities, zeros of both signs and tiny numbers to t
     Tensor<float> y({37, 35});
     transpose_into(x, y);
   }
-  const Tensor<float> x = nans_of_all_kinds(35, 37);
+  const Tensor<float> x = drawn::nans_of_all_kinds({35, 37});
   INFO("data: NaN, each with other bits");
   Tensor<float> y({37, 35});
   transpose_into(x, y);
@@ -984,7 +984,7 @@ TEST_CASE("transposes with reads and writes that both lie side by side", "[l02][
   require_whole_tiles();
   for (const Shape& shape : counted_shapes()) {
     const std::int64_t rows = shape[0], cols = shape[1];
-    const Outcome outcome = check_counted_transpose(rows, cols);
+    const Outcome outcome = check_unknown_transpose(rows, cols);
     require_block_per_tile(outcome, rows, cols);
     require_one_pass(outcome, rows * cols, "in", "out");
     if (const Profile* profile = profile_of(outcome)) {
@@ -1005,7 +1005,7 @@ TEST_CASE("transposes without bank conflicts", "[l02][transpose][points:2]") {
   std::vector<Shape> shapes = counted_shapes();
   shapes.push_back({75, 53});
   for (const Shape& shape : shapes) {
-    const Outcome outcome = check_counted_transpose(shape[0], shape[1]);
+    const Outcome outcome = check_unknown_transpose(shape[0], shape[1]);
     if (const Profile* profile = profile_of(outcome)) {
       require_no_conflicts(profile->shared_load, "reads");
       require_no_conflicts(profile->shared_store, "writes");
@@ -1026,6 +1026,8 @@ TEST_CASE("transposes (3, 4), but refuses -3 rows and -4 columns", "[l02][transp
   };
   require_refused(-3, 4, "rows");
   require_refused(3, -4, "cols");
+  require_refused(-3, 0, "rows");
+  require_refused(0, -4, "cols");
   Random random(case_seed());  // for sizes that no kernel knows beforehand
   for (const std::int64_t most : {std::int64_t{1000}, std::int64_t{1} << 40}) {
     require_refused(-random.integer(1, most), 4, "rows");

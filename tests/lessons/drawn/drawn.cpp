@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cmath>
 #include <limits>
 #include <numeric>
@@ -111,6 +112,16 @@ Tensor<float> rows(std::int64_t rows, std::int64_t cols, Random& random) {
   const std::int64_t first = random.integer(0, kKinds - 1);
   for (std::int64_t row = 0; row < rows; ++row)
     make(x, row, static_cast<Row>((first + row) % kKinds), random);
+  return x;
+}
+
+Tensor<float> nans_of_all_kinds(const Shape& shape) {
+  Tensor<float> x(shape);
+  for (std::int64_t i = 0; i < x.numel(); ++i) {
+    const auto payload = static_cast<std::uint32_t>(i + 1);
+    const std::uint32_t sign = i % 2 == 0 ? 0u : 0x8000'0000u, quiet = i / 2 % 2 == 0 ? 0u : 0x0040'0000u;
+    x.at_linear(i) = std::bit_cast<float>(sign | 0x7f80'0000u | quiet | payload);
+  }
   return x;
 }
 

@@ -39,4 +39,7 @@ std::int64_t row_stride(std::int64_t cols, Random& random, bool far = false);
 /// rows, in any order.
 Tensor<float> rows(std::int64_t rows, std::int64_t cols, Random& random);
 
+/// Every element is NaN with bits of its own: of both signs, quiet and signalling.
+Tensor<float> nans_of_all_kinds(const Shape& shape);
+
 }  // namespace course::drawn

@@ -172,7 +172,11 @@ void require_each_once(const Outcome& outcome, std::int64_t n) {
 /// Of the host entry: a launch, whose threads load and store as many numbers as the arrays have. Check mode
 /// counts these; where it did not run, only launches are known.
 void require_computed_on_device(const Outcome& outcome, std::int64_t n) {
-  if (n == 0) return;
+  if (n == 0) {
+    require(outcome.counters.at("launches") == 0,
+            "There is nothing to add, but vector_add_host launched a kernel.");
+    return;
+  }
   const std::string advice = " The sums are to be computed on the device: call vector_add.";
   require(outcome.counters.at("launches") > 0, "vector_add_host launched no kernel." + advice);
   const Profile* profile = n == kBeyondOneGrid ? nullptr : profile_of(outcome);  // that is too large
@@ -259,16 +263,22 @@ void require_sum_or_error(const Outcome& outcome, const Tensor<float>& c, const 
   require_sum(c, a, b);
 }
 
-/// In the simulator, the third array does not fit. A GPU has no such switch.
-void check_host_with_memory_for_two_arrays(std::int64_t n) {
-  INFO("n = " << n << ", and the device has memory for two arrays and a half");
+/// In the simulator, the device has memory for one array and a half, for two and a half, and for three. A GPU
+/// has no such switch.
+void check_host_with_little_memory(std::int64_t n) {
   const Tensor<float> a = numbers(n, 0), b = numbers(n, 1);
-  Tensor<float> c({n});
-  CallOptions options;
-  options.max_memory_bytes = static_cast<std::uint64_t>(10 * n);
-  require_sum_or_error(
-      call_with(options, ENTRY(vector_add_host), host_in(a, "a"), host_in(b, "b"), host_out(c, "c"), n), c, a,
-      b);
+  for (const std::int64_t bytes : {6 * n, 10 * n, 12 * n}) {
+    INFO("n = " << n << ", and the device has " << bytes << " bytes of memory");
+    Tensor<float> c({n});
+    CallOptions options;
+    options.max_memory_bytes = static_cast<std::uint64_t>(bytes);
+    const Outcome outcome =
+        call_with(options, ENTRY(vector_add_host), host_in(a, "a"), host_in(b, "b"), host_out(c, "c"), n);
+    if (bytes == 12 * n)
+      require_host_sum(outcome, c, a, b);
+    else
+      require_sum_or_error(outcome, c, a, b);
+  }
 }
 
 /// Makes the simulator refuse what the contract forbids. A GPU takes grids of up to 2^31 - 1 blocks, so there
@@ -432,7 +442,7 @@ TEST_CASE("host: reports that the device has too little memory", "[l01][vector_a
   Tensor<float> c({3});
   require_throws<std::runtime_error>(call(ENTRY(vector_add_host), host_in(a, "a"), host_in(b, "b"),
                                           host_out(c, "c"), std::int64_t{1} << 40));
-  check_host_with_memory_for_two_arrays(1000);
+  check_host_with_little_memory(1024);
 }
 
 TEST_CASE("host: frees its device memory when a copy fails", "[l01][vector_add_host][points:2]") {
@@ -449,6 +459,14 @@ TEST_CASE("host: frees its device memory when a copy fails", "[l01][vector_add_h
   const Tensor<float> a = numbers(1000, 0);
   require_sum_or_error(call(ENTRY(vector_add_host), host_in(a, "a"), in(x, "b"), host_out(c, "c"), c.numel()),
                        c, a, x);
+  INFO("then CUDA refuses the launch");
+  const auto add = [&](const CallOptions& options) {
+    return call_with(options, ENTRY(vector_add_host), host_in(a, "a"), host_in(x, "b"), host_out(c, "c"),
+                     c.numel());
+  };
+  const Outcome unlimited = add({});
+  require_host_sum(unlimited, c, a, x);
+  if (!require_refused_launch(add(with_grid_limit(1)), unlimited)) require_sum(c, a, x);
 }
 
 TEST_CASE("host: reports that the result cannot be copied back", "[l01][vector_add_host][points:2]") {

@@ -321,6 +321,8 @@ Outcome check(Entry<RowSum> entry, const Problem& p, const CallOptions& options 
   const Outcome outcome = sum_rows(entry, p, y, options);
   require_ran(outcome);
   require_sums(y, p);
+  require(p.rows() > 0 || outcome.counters.at("launches") == 0,
+          "There are no rows: no kernel should be launched.");
   return outcome;
 }
 
@@ -412,7 +414,8 @@ void check_refusals(Entry<RowSum> entry) {
   require_refused(wide, -random.integer(2, 1000), wide, "rows");
   require_refused(wide, kMaxRows + random.integer(2, 1000), wide, "rows");
   require_refused(wide, 2, -random.integer(2, 1000), "cols");
-  require_refused(narrow, 2, wide, "x_row_stride");
+  for (const std::int64_t rows : {2, 1, 0}) require_refused(narrow, rows, wide, "x_row_stride");
+  require_refused(wide, 0, -1, "cols");
 }
 
 }  // namespace
@@ -482,6 +485,8 @@ TEST_CASE("reads no element between the rows, whatever lies there", "[l03][weigh
   for (const CallOptions& shifted : with_shifted_arrays(3)) {
     INFO("Arrays are parts of larger ones: one or more begin at no multiple of 16 bytes");
     check(kShuffles, random_problem(6, 300, 300), shifted);
+    const Col cols = 4 * Random(case_seed()).integer(300, 1300);  // whole fours, for which there may be a way
+    for (const Entry<RowSum> entry : {kShuffles, kTree}) check(entry, random_problem(2, cols, cols), shifted);
   }
 }
 

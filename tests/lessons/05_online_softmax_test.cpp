@@ -211,6 +211,41 @@ std::vector<Problem> counted_problems_of_any_size() {
   return problems;
 }
 
+/// A grid limit of one block, where so many rows need more. A GPU has no such switch and accepts the launch;
+/// then the results must be right.
+void check_refused_launches(const Problem& p, CheckMode check_mode = CheckMode::if_small) {
+  const CallOptions unlimited{.check = check_mode};
+  CallOptions options = unlimited;
+  options.max_grid_x = 1;
+  // Nothing runs then, so that rows need no memory. At 8 threads a row or more, 2^29 + 1 rows have so many
+  // threads that 32 bits keep only those of one row.
+  const std::array many{(Col{1} << 29) + 1, kMaxRows};
+  Tensor<float> y(p.x.shape()), max({p.rows()}), sum({p.rows()});
+  const Outcome softmax = get_softmax(p, y, unlimited);
+  require_ran(softmax);
+  if (require_refused_launch(get_softmax(p, y, options), softmax)) {
+    for (const Col rows : many) {
+      INFO("With rows = " << rows << ", too, it is CUDA that refuses");
+      require_throws<std::runtime_error>(call_with(options, ENTRY(online_softmax), in(p.x, "x"),
+                                                   p.x_row_stride(), out(y, "y"), y.strides()[0], rows,
+                                                   p.cols()));
+    }
+  } else {
+    require_softmax(y, p);
+  }
+  const Outcome stats = get_stats(p, max, sum, unlimited);
+  require_ran(stats);
+  if (require_refused_launch(get_stats(p, max, sum, options), stats)) {
+    for (const Col rows : many) {
+      INFO("With rows = " << rows << ", too, it is CUDA that refuses");
+      require_throws<std::runtime_error>(call_with(options, ENTRY(row_stats), in(p.x, "x"), p.x_row_stride(),
+                                                   out(max, "max"), out(sum, "sum"), rows, p.cols()));
+    }
+  } else {
+    require_stats(max, sum, p);
+  }
+}
+
 }  // namespace
 
 TEST_CASE("stats: merges the columns of two threads", "[l05][row_stats][points:2]") {
@@ -246,6 +281,8 @@ TEST_CASE("stats: give -inf and 0 for nothing above -inf, and NaN where the sum 
   Problem p = random_problem(4, 300, 300);
   p.x(1, 7) = kNan, p.x(2, 290) = kInf;
   check_stats(p);
+  check_stats({Tensor<float>::from({4, 1}, {1.0f, kInf, kNan, -kInf})});
+  check_stats({Tensor<float>::from({3, 2}, {1.0f, 2.0f, kInf, -kInf, kNan, -kInf})});
 }
 
 TEST_CASE("stats: read x once, in whole sectors", "[l05][row_stats][points:2]") {
@@ -372,8 +409,14 @@ TEST_CASE("leaves alone what lies between the rows", "[l05][online_softmax][poin
   check_stats(p);
   INFO("Arrays are parts of larger ones: one or more begin at no multiple of 16 bytes");
   const Problem close = random_problem(6, 300, 300);
-  for (const CallOptions& shifted : with_shifted_arrays(2)) check_softmax(close, 0, shifted);
-  for (const CallOptions& shifted : with_shifted_arrays(3)) check_stats(close, shifted);
+  // Whole fours, for which there may be a way, in rows of both kinds that have a launch of their own.
+  Random random(case_seed());
+  const Col long_row = 4 * random.integer(300, 1000), longer_row = 4 * random.integer(1030, 1400);
+  for (const Problem& q :
+       {close, random_problem(2, long_row, long_row), random_problem(2, longer_row, longer_row)}) {
+    for (const CallOptions& shifted : with_shifted_arrays(2)) check_softmax(q, 0, shifted);
+    for (const CallOptions& shifted : with_shifted_arrays(3)) check_stats(q, shifted);
+  }
 }
 
 TEST_CASE("gives the same bits in every order of blocks and threads", "[l05][online_softmax][points:1]") {
@@ -454,45 +497,21 @@ TEST_CASE("takes two rows, but refuses sizes and strides that make no sense",
   require_refused(wide, wide, -random.integer(2, 1000), wide, "rows");
   require_refused(wide, wide, kMaxRows + random.integer(2, 1000), wide, "rows");
   require_refused(wide, wide, 2, -random.integer(2, 1000), "cols");
-  require_refused(narrow, wide, 2, wide, "x_row_stride");
-  require_refused(wide, narrow, 2, wide, "y_row_stride");
+  for (const Col rows : {2, 1, 0}) {
+    require_refused(narrow, wide, rows, wide, "x_row_stride");
+    require_refused(wide, narrow, rows, wide, "y_row_stride");
+  }
+  require_refused(wide, wide, 0, -1, "cols");
+  require_refused(wide, wide, -1, 0, "rows");
 }
 
 TEST_CASE("reports a launch that CUDA refuses", "[l05][online_softmax][points:1]") {
-  // A grid limit of one block, where 200 rows and more need more. A GPU has no such switch and accepts the
-  // launch; then the results must be right.
   Random random(case_seed());  // for sizes that no kernel knows beforehand
-  const std::int64_t rows_of_p = random.integer(200, 260), cols = random.integer(5, 20);
-  const Problem p = random_problem(rows_of_p, cols, cols);
-  CallOptions options;
-  options.max_grid_x = 1;
-  // Nothing runs then, so that rows need no memory. At 8 threads a row or more, 2^29 + 1 rows have so many
-  // threads that 32 bits keep only those of one row.
-  const std::array many{(Col{1} << 29) + 1, kMaxRows};
-  Tensor<float> y(p.x.shape()), max({p.rows()}), sum({p.rows()});
-  const Outcome softmax = get_softmax(p, y, {});
-  require_ran(softmax);
-  if (require_refused_launch(get_softmax(p, y, options), softmax)) {
-    for (const Col rows : many) {
-      INFO("With rows = " << rows << ", too, it is CUDA that refuses");
-      require_throws<std::runtime_error>(call_with(options, ENTRY(online_softmax), in(p.x, "x"),
-                                                   p.x_row_stride(), out(y, "y"), y.strides()[0], rows,
-                                                   p.cols()));
-    }
-  } else {
-    require_softmax(y, p);
-  }
-  const Outcome stats = get_stats(p, max, sum, {});
-  require_ran(stats);
-  if (require_refused_launch(get_stats(p, max, sum, options), stats)) {
-    for (const Col rows : many) {
-      INFO("With rows = " << rows << ", too, it is CUDA that refuses");
-      require_throws<std::runtime_error>(call_with(options, ENTRY(row_stats), in(p.x, "x"), p.x_row_stride(),
-                                                   out(max, "max"), out(sum, "sum"), rows, p.cols()));
-    }
-  } else {
-    require_stats(max, sum, p);
-  }
+  const std::int64_t rows = random.integer(200, 260), cols = random.integer(5, 20);
+  check_refused_launches(random_problem(rows, cols, cols));
+  // Long rows may have a launch of their own.
+  const std::int64_t few = random.integer(40, 50), many = random.integer(4097, 6000);
+  check_refused_launches(random_problem(few, many, many), CheckMode::never);
 }
 
 COURSE_RUN(RunContext& run) {

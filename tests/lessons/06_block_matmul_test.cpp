@@ -381,6 +381,10 @@ void check_slices(Entry<Product> entry) {
     INFO("One of the matrices begins at no multiple of 16 bytes");
     check(entry, random_problem(64, 72, 40), shifted);
   }
+  for (std::size_t array = 0; array < 3; ++array) {
+    INFO("The same of whole tiles, for which there may be a way");
+    check(entry, random_problem(128, 128, 32), with_shifted_array(3, array, 8));
+  }
   for (const Problem& drawn : drawn_problems()) check(entry, drawn);
 }
 
@@ -419,6 +423,8 @@ void check_refusals(Entry<Product> entry) {
   };
   require_refused({3, 5}, {4, 4}, {3, 4}, "B");
   require_refused({3, 5}, {5, 4}, {3, 5}, "C");
+  require_refused({3, 0}, {2, 4}, {3, 4}, "B");
+  require_refused({0, 5}, {4, 4}, {0, 4}, "B");
   for (int i = 0; i < 2; ++i) {
     const std::int64_t M = random.integer(2, 90), K = random.integer(2, 90), N = random.integer(2, 90);
     for_misfits(M, N, K, random, [&](const Shape& b, const Shape& c, const char* argument) {
@@ -620,7 +626,10 @@ TEST_CASE("multiplies a row, a column and single elements", "[l06][matmul][point
 
 TEST_CASE("gives zeros for K = 0, and launches nothing for an empty C", "[l06][matmul][points:2]") {
   for (const Entry<Product> entry : {kTiled, kRegisters}) {
-    check(entry, random_problem(35, 140, 0));
+    Problem p = random_problem(35, 140, 0);
+    check(entry, p);
+    p.c_strides = {2, 2 * 35 + 3};
+    check(entry, p);
     check(entry, random_problem(0, 5, 7));
     check(entry, random_problem(5, 0, 7));
     check(entry, random_problem(5, 0, 7, row_major, row_major, column_major));

@@ -450,6 +450,8 @@ TEST_CASE("copy: every bit of NaN, infinities and zeros", "[l20][copy_through_sh
   Tensor<float> x = numbers(2500);
   x(7) = kInf, x(1030) = -kInf, x(2499) = kNan;
   check_copy(x, 2, 1);
+  INFO("data: NaN, each with other bits");
+  check_copy(drawn::nans_of_all_kinds({2500}), 2, 1);
 }
 
 TEST_CASE("copy: reads x once, in whole sectors, without a detour and without a barrier",
@@ -478,6 +480,8 @@ TEST_CASE("copy: refuses sizes, stages and blocks that make no sense",
   refused(5, 0, 1, "stages");
   refused(5, kMaxStages + 1, 1, "stages");
   refused(5, 2, 0, "blocks");
+  refused(0, 0, 1, "stages");
+  refused(0, 2, 0, "blocks");
   Random random(case_seed());  // for numbers that no kernel knows beforehand
   const auto up_to = [&](int most) { return static_cast<int>(random.integer(1, most)); };
   refused(-up_to(1000), 2, 1, "n");
@@ -487,7 +491,7 @@ TEST_CASE("copy: refuses sizes, stages and blocks that make no sense",
   const std::int64_t n = kCopyTile + 4 * random.integer(1, kCopyTile / 4);
   const Tensor<float> two_tiles = numbers(n);
   Tensor<float> copied({n});
-  require_refused_launch(copy(two_tiles, copied, 2, 2, one_block()));
+  require_refused_launch(copy(two_tiles, copied, up_to(kMaxStages), 2, one_block()));
 }
 
 TEST_CASE("multiplies the matrices of the notes", "[l20][matmul_staged][points:1]") {
@@ -550,7 +554,10 @@ TEST_CASE("multiplies K = 7 and K = 0, which gives zeros, and launches nothing f
           "[l20][matmul_staged][points:1]") {
   for (const int stages : kStages) {
     check_product(random_problem(35, 140, 7), stages);
-    check_product(random_problem(35, 140, 0), stages);
+    Problem p = random_problem(35, 140, 0);
+    check_product(p, stages);
+    p.c_strides = {2, 2 * 35 + 3};
+    check_product(p, stages);
     check_product(random_problem(0, 5, 7), stages);
     check_product(random_problem(5, 0, 7), stages);
   }
@@ -560,7 +567,9 @@ TEST_CASE("keeps NaN and infinities in their own row and column", "[l20][matmul_
   Problem p = random_problem(70, 75, 50);
   p.A(3, 49) = kNan;
   p.A(69, 0) = kInf;
-  p.A(11, 4) = kInf, p.A(11, 40) = -kInf;  // inf - inf is NaN, or not, by the signs of B
+  p.A(10, 20) = kInf;
+  for (const std::int64_t j : {5, 74}) p.B(20, j) = 0.0f;  // inf times 0 is NaN
+  p.A(11, 4) = kInf, p.A(11, 40) = -kInf;                  // inf - inf is NaN, or not, by the signs of B
   p.B(30, 74) = -kInf;
   p.B(0, 64) = kNan;
   check_product(p, 3);
@@ -637,6 +646,8 @@ TEST_CASE("multiplies (3, 5) by (5, 4), but refuses what does not fit together",
   };
   refused({3, 5}, {4, 4}, {3, 4}, 2, "B");
   refused({3, 5}, {5, 4}, {3, 5}, 2, "C");
+  refused({3, 0}, {2, 4}, {3, 4}, 2, "B");
+  refused({0, 5}, {5, 4}, {0, 4}, kMaxStages + 1, "stages");
   refused({3, 5}, {5, 4}, {3, 4}, 1, "stages");
   refused({3, 5}, {5, 4}, {3, 4}, kMaxStages + 1, "stages");
   for (const std::int64_t stages : {-random.integer(0, 1000), kMaxStages + random.integer(2, 1000)})
@@ -647,7 +658,8 @@ TEST_CASE("multiplies (3, 5) by (5, 4), but refuses what does not fit together",
   });
   const Problem two_blocks = random_problem(M, kProductTile + N, K);
   Tensor<float> C({M, kProductTile + N});
-  require_refused_launch(multiply(two_blocks, C, 2, one_block()));
+  const auto stages = static_cast<int>(random.integer(2, kMaxStages));
+  require_refused_launch(multiply(two_blocks, C, stages, one_block()));
 }
 
 COURSE_RUN(RunContext& run) {

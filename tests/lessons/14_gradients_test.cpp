@@ -640,6 +640,7 @@ TEST_CASE("reports a launch that CUDA refuses", "[l14][matmul_backward][softmax_
   Tensor<float> dX(product.X.shape()), dW(product.W.shape());
   const Outcome unlimited = run(product, dX, dW, {});
   require_ran(unlimited);
+  require_gradients(dX, dW, product);
   if (!require_refused_launch(run(product, dX, dW, options), unlimited)) require_gradients(dX, dW, product);
   const Rows rows = random_rows(random.integer(1000, 1200), random.integer(5, 20));
   Tensor<float> dS;
@@ -785,6 +786,7 @@ TEST_CASE("attention: refuses shapes that do not fit together, and reports a lau
     CallOptions options{.check = CheckMode::never};
     const Outcome unlimited = run(head, got, options);
     require_ran(unlimited);
+    require_gradients(got, head);
     options.max_grid_x = 1;
     if (!require_refused_launch(run(head, got, options), unlimited)) require_gradients(got, head);
   }

@@ -505,6 +505,7 @@ TEST_CASE("takes [batch, seq, head, dim] as well as [batch, head, seq, dim], als
 
 TEST_CASE("neither reads nor writes what lies between the rows", "[l08][flash1_forward][points:1]") {
   check_shifted(kKernel, random_problem({1, 2, 20, 40, 16}));
+  check_odd_rows(kKernel);
   const Problem p = random_problem({2, 2, 35, 71, 11});
   for (const float gap : {1000.0f, kNan}) check(kKernel, with_gaps(p, gap));
   check(kernel_with_layout_of_m(Layout::gaps),

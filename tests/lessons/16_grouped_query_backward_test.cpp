@@ -333,6 +333,7 @@ TEST_CASE("neither reads nor writes what lies between the rows", "[l16][grouped_
   check(kKernel, with_gaps(with_gradient(random_problem({2, 4, 13, 21, 18, 2}, kCausal)), kNan));
   check(kKernel, with_gaps(with_gradient(random_problem({1, 4, 13, 21, many_dimensions(), 2}, kCausal))));
   check_shifted(kKernel, with_gradient(random_problem({1, 4, 12, 20, 16, 2}, kCausal)));
+  check_odd_rows(kKernel, kCausal);
 }
 
 TEST_CASE("keeps large scores apart, and scores of -inf out", "[l16][grouped_query_backward][points:1]") {
@@ -453,9 +454,11 @@ TEST_CASE("refuses rows of more than 128 numbers, of none, and such that do not 
 }
 
 TEST_CASE("reports a launch that CUDA refuses", "[l16][grouped_query_backward][points:1]") {
-  check_reports_refused_launch(kKernel,
-                               with_gradient(random_problem(larger({1, 4, 1, 70, 8, 2}))));  // dK and dV
-  check_reports_refused_launch(kKernel, with_gradient(random_problem(larger({1, 4, 70, 20, 8, 2}))));
+  for (const Int D : {8, 70}) {
+    check_reports_refused_launch(kKernel,
+                                 with_gradient(random_problem(larger({1, 4, 1, 70, D, 2}))));  // dK and dV
+    check_reports_refused_launch(kKernel, with_gradient(random_problem(larger({1, 4, 70, 20, D, 2}))));
+  }
 }
 
 COURSE_GRADCHECK(GradcheckContext& check) { gradcheck_attention_backward(check, kKernel); }

@@ -550,7 +550,8 @@ TEST_CASE("refuses shapes, rows and numbers that do not fit", "[l22][tensor_core
 TEST_CASE("reports a launch that CUDA refuses", "[l22][tensor_core_attention][points:1]") {
   check_values(bf16(random_problem({1, 2, 5, 6, 8})));
   for (const Format16 format : {Format16::bfloat16, Format16::float16})
-    check_reports_refused_launch(kKernel, in_16_bits(random_problem(larger({1, 2, 5, 6, 8})), format));
+    for (const Int D : {8, 40, 72, 136})
+      check_reports_refused_launch(kKernel, in_16_bits(random_problem(larger({1, 2, 5, 6, D})), format));
 }
 
 COURSE_RUN(RunContext& run) {

@@ -133,6 +133,17 @@ Random random_of_refusals(const Problem& valid) {
   return Random(case_seed() + (valid.format == Format16::float16 ? 14 : 13));
 }
 
+std::vector<Problem> valid_in_all_sizes(const Problem& valid) {
+  const Problem other = of_other_sizes(valid);
+  std::vector<Problem> all{valid, other};
+  for (const auto& [B, Nq] : {std::pair{Int{0}, other.Nq()}, {other.B(), Int{0}}}) {
+    Problem& empty = all.emplace_back(other);
+    empty.Q = Tensor<float>({B, other.H(), Nq, other.D()});
+    empty.K = empty.V = Tensor<float>({B, other.H_kv(), other.Nk(), other.D()});
+  }
+  return all;
+}
+
 std::vector<Int> other_dims(const Problem& valid, Int max_dim, Random& random) {
   const Int step = step_of_dims(valid), most = max_dim / step;
   std::vector<Int> others{0, step * (most + 1), step * random.integer(most + 2, 300 / step)};

@@ -64,6 +64,10 @@ std::vector<Shape> other_shapes_of_K(const Problem& p, bool grouped, Random& ran
 /// What draws the shapes and rows that are refused: in each type others.
 Random random_of_refusals(const Problem& valid);
 
+/// @brief What arguments that do not fit are made of: `valid`, one of other sizes, and that one without
+/// batches and without queries. That there is nothing to do excuses no argument.
+std::vector<Problem> valid_in_all_sizes(const Problem& valid);
+
 /// @brief Numbers of dims that are refused: 0, the first above `max_dim`, a drawn one, and in 16 bits one
 /// that is no multiple of 8.
 std::vector<Int> other_dims(const Problem& valid, Int max_dim, Random& random);

@@ -26,6 +26,7 @@ namespace {
 constexpr const char* kLaunch = "launch_for_other_indices";  // the mistake that Kernel::remark tells
 
 Mistakes all_mistakes(const Kernel& kernel, const Problem& p, Which which) {
+  if (p.Q.numel() == 0) return {};  // no result has elements
   const std::vector<Which>& without = kernel.without_mistakes;
   if (std::find(without.begin(), without.end(), which) != without.end()) return {};
   Mistakes all = mistakes_in(p, which, kernel.block_attends);
@@ -214,12 +215,19 @@ Int bytes_of_sinks(const Problem& p) { return p.sink ? 32 * p.B() * p.H() * p.Nq
 // Each request of a warp, of 32 numbers or more, may begin in a sector that the one before ended in.
 Int most_bytes_of_row(const Problem& p) { return bytes_of_row(p) + 32 * ((p.D() + 31) / 32 + 1); }
 
+Int rows_of_tiles(const Problem& p, Int queries_of_a_tile, Int most_keys_of_a_tile) {
+  Int most = 0;
+  for (Int keys = 16; keys <= most_keys_of_a_tile; keys += 16)
+    most = std::max(most, meetings_of(p, queries_of_a_tile, keys).keys);
+  return p.B() * p.H() * (p.Nq() + 2 * most);
+}
+
 void require_loads_what_is_seen(const Profile& profile, const Problem& p, Int queries_of_a_tile,
-                                Int keys_of_a_tile, TestLine where) {
-  const Int rows = p.B() * p.H() * (p.Nq() + 2 * meetings_of(p, queries_of_a_tile, keys_of_a_tile).keys);
+                                Int most_keys_of_a_tile, TestLine where) {
+  const Int rows = rows_of_tiles(p, queries_of_a_tile, most_keys_of_a_tile);
   require_loads_at_most(profile, static_cast<std::uint64_t>(most_bytes_of_row(p) * rows + bytes_of_sinks(p)),
                         "to load Q once and, for each tile of " + std::to_string(queries_of_a_tile) +
-                            " queries, the tiles of " + std::to_string(keys_of_a_tile) +
+                            " queries, the tiles of " + std::to_string(most_keys_of_a_tile) +
                             " keys in which one of them sees a key,",
                         where);
 }
@@ -356,6 +364,12 @@ void check_shifted(const Kernel& kernel, const Problem& p, TestLine where) {
   }
 }
 
+void check_odd_rows(const Kernel& kernel, const reference::Mask& mask, TestLine where) {
+  const auto of_dims = [&](Int D) { return random_problem({1, 2, 10, 20, D, kernel.grouped ? 1 : 2}, mask); };
+  for (const Int D : {64, 128}) check(kernel, with_gaps(of_dims(D)), {}, where);
+  check_shifted(kernel, of_dims(64 * Random(case_seed() + 17).integer(1, 2)), where);
+}
+
 void check_same_bits(const Kernel& kernel, const Problem& p, TestLine where) {
   INFO(describe(p));
   Forward first = results_of(p);
@@ -473,12 +487,14 @@ void require_refuses_rows(const Kernel& kernel, const Problem& valid, const std:
     require_refused(kernel, wrong, results_of(wrong), "Q", where);
   }
   for (const auto& [member, name] : {std::pair{&Problem::Q, "Q"}, {&Problem::K, "K"}, {&Problem::V, "V"}}) {
+    if ((valid.*member).numel() == 0) continue;
     Problem wrong = valid;
     wrong.*member = spread(valid.*member, random);
     require_refused(kernel, wrong, results_of(valid), name, where);
   }
   for (const Which which : row_major) {
     Forward wrong = results_of(valid);
+    if (wrong.of(which).numel() == 0) continue;
     wrong.of(which) = spread(wrong.of(which), random);
     require_refused(kernel, valid, wrong, name_of(which), where);
   }
@@ -488,15 +504,14 @@ void require_refuses_rows(const Kernel& kernel, const Problem& valid, const std:
 
 void check_refuses_shapes(const Kernel& kernel, const Problem& valid, TestLine where) {
   Random random = random_of_refusals(valid);
-  require_refuses_shapes(kernel, valid, random, where);
-  require_refuses_shapes(kernel, of_other_sizes(valid), random, where);
+  for (const Problem& p : valid_in_all_sizes(valid)) require_refuses_shapes(kernel, p, random, where);
 }
 
 void check_refuses_rows(const Kernel& kernel, const Problem& valid, const std::vector<Which>& row_major,
                         TestLine where) {
   Random random = random_of_refusals(valid);
-  require_refuses_rows(kernel, valid, row_major, random, where);
-  require_refuses_rows(kernel, of_other_sizes(valid), row_major, random, where);
+  for (const Problem& p : valid_in_all_sizes(valid))
+    require_refuses_rows(kernel, p, row_major, random, where);
 }
 
 void check_reports_refused_launch(const Kernel& kernel, const Problem& p, CheckMode check_mode,
@@ -508,10 +523,7 @@ void check_reports_refused_launch(const Kernel& kernel, const Problem& p, CheckM
   constexpr Int kMostBlocks =
       65'535;  // along y or z: with more heads, CUDA may refuse without a limit of ours
   std::optional<Outcome> unlimited;
-  if (p.B() * p.H() <= kMostBlocks) {
-    require_ran(unlimited.emplace(kernel.attend(p, got, {.check = check_mode})), where);
-    require_counted(kernel, p, *unlimited, where);
-  }
+  if (p.B() * p.H() <= kMostBlocks) unlimited = check(kernel, p, {.check = check_mode}, where);
   const Outcome outcome = kernel.attend(p, got, options);
   if (!require_refused_launch(outcome, unlimited, where)) require_results(kernel, p, got, outcome, where);
 }
@@ -577,27 +589,25 @@ void require_full_use(const Profile& profile, TestLine where) {
   require_busy_warps(profile, 2, where);
 }
 
-void require_skips_the_future(const Kernel& kernel, const Problem& p, Int key_tile, TestLine where) {
+void require_skips_the_future(const Kernel& kernel, const Problem& p, Int most_keys_of_a_tile,
+                              TestLine where) {
   const Outcome outcome = check(kernel, p, kCounted, where);
   const Profile* profile = profile_of(outcome);
   if (!profile) return;
   INFO(describe(p));
   require_stores_outputs_once(kernel, *profile, p, where);
-  const Int M = queries_of_a_tile(p, *profile), past = p.Nk() - p.Nq();
-  Int keys = 0, all = 0;
-  for (Int first = 0; first < p.Nq(); first += M, all += p.Nk()) {
-    const Int seen = std::max<Int>(std::min(first + M, p.Nq()) + past, 0);
-    keys += std::min(p.Nk(), (seen + key_tile - 1) / key_tile * key_tile);
-  }
-  const auto bytes = [&p](Int rows) { return static_cast<std::uint64_t>(4 * p.B() * p.H() * rows * p.D()); };
-  const std::uint64_t read = profile->global_load.bytes, limit = bytes(p.Nq() + 2 * keys);
+  const Int M = queries_of_a_tile(p, *profile), heads = p.B() * p.H();
+  const Int of_Q = heads * p.Nq(), all = heads * ((p.Nq() + M - 1) / M) * p.Nk(),
+            rows = rows_of_tiles(p, M, most_keys_of_a_tile);
+  const auto bytes = [&p](Int of_rows) { return static_cast<std::uint64_t>(4 * of_rows * p.D()); };
+  const std::uint64_t read = profile->global_load.bytes, limit = bytes(rows);
   const auto show = [](std::uint64_t n) { return std::to_string(n); };
   require(read <= limit,
-          "Your code reads " + show(read) + " bytes. Q takes " + show(bytes(p.Nq())) +
+          "Your code reads " + show(read) + " bytes. Q takes " + show(bytes(of_Q)) +
               "; K and V, for each tile of " + std::to_string(M) +
-              " queries up to the tile of the last key that one of them sees, take " + show(bytes(2 * keys)) +
-              ". (All keys for each tile of queries would be " + show(bytes(2 * all)) +
-              ".) Which keys do you load that no query of the tile sees?",
+              " queries up to the tile of the last key that one of them sees, take " +
+              show(bytes(rows - of_Q)) + ". (All keys for each tile of queries would be " +
+              show(bytes(2 * all)) + ".) Which keys do you load that no query of the tile sees?",
           where);
 }
 

@@ -66,10 +66,15 @@ Int bytes_of_sinks(const Problem& p);
 /// What it may take to load a row that begins anywhere in a sector.
 Int most_bytes_of_row(const Problem& p);
 
-/// @brief Fails the case if a call loads more than Q once and, for each tile of so many queries, the tiles of
-/// so many keys of which one of them sees one. Rows may begin and end anywhere in sectors.
+/// @brief Rows of Q, once, and of K and V in the tiles of keys of which a query of a tile sees one, for each
+/// tile of so many queries. A tile has 16, 32, 48 ... keys, up to so many: of these, the number that takes
+/// most.
+Int rows_of_tiles(const Problem& p, Int queries_of_a_tile, Int most_keys_of_a_tile);
+
+/// @brief Fails the case if a call loads more than rows_of_tiles(). Rows may begin and end anywhere in
+/// sectors.
 void require_loads_what_is_seen(const grading::Profile& profile, const Problem& p, Int queries_of_a_tile,
-                                Int keys_of_a_tile, TestLine where = TestLine::here());
+                                Int most_keys_of_a_tile, TestLine where = TestLine::here());
 
 /// @brief Fails the case if warps access shared memory with bank conflicts.
 void require_no_bank_conflicts(const grading::Profile& profile, TestLine where = TestLine::here());
@@ -155,6 +160,11 @@ grading::Outcome check(const Kernel& kernel, const Problem& p, grading::CallOpti
 /// one may.
 void check_shifted(const Kernel& kernel, const Problem& p, TestLine where = TestLine::here());
 
+/// @brief Right in 64 and 128 dimensions, for which kernels have copies of 16 bytes, where these do not fit:
+/// in both with rows at odd distances, and in one of them as check_shifted() has it.
+void check_odd_rows(const Kernel& kernel, const reference::Mask& mask = {},
+                    TestLine where = TestLine::here());
+
 /// @brief Right, and the same bits in every order of blocks and threads.
 void check_same_bits(const Kernel& kernel, const Problem& p, TestLine where = TestLine::here());
 
@@ -214,9 +224,9 @@ void require_stores_outputs_once(const Kernel& kernel, const grading::Profile& p
 void require_full_use(const grading::Profile& profile, TestLine where = TestLine::here());
 
 /// @brief Calls a causal kernel, which must be right, and read Q once, and K and V for each tile of queries
-/// as far as one of them sees, rounded up to `key_tile` keys. How many queries a tile has, 64 to 128, say
-/// the launch and what a block stores.
-void require_skips_the_future(const Kernel& kernel, const Problem& p, Int key_tile,
+/// as far as one of them sees: see rows_of_tiles(). How many queries a tile has, 64 to 128, say the launch
+/// and what a block stores.
+void require_skips_the_future(const Kernel& kernel, const Problem& p, Int most_keys_of_a_tile,
                               TestLine where = TestLine::here());
 
 // `./course run`.

@@ -84,6 +84,10 @@ void check_values(const BackwardKernel& kernel, const Problem& p, TestLine where
 /// one may.
 void check_shifted(const BackwardKernel& kernel, const BackwardProblem& p, TestLine where = TestLine::here());
 
+/// @brief Right in 64 and 128 dimensions, as in checks.hpp.
+void check_odd_rows(const BackwardKernel& kernel, const reference::Mask& mask = {},
+                    TestLine where = TestLine::here());
+
 /// @brief Right, and the same bits in every order of blocks and threads.
 void check_same_bits(const BackwardKernel& kernel, const BackwardProblem& p,
                      TestLine where = TestLine::here());

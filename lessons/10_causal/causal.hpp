@@ -27,8 +27,8 @@ inline constexpr std::int64_t kMaxDim = 128;  ///< numbers in a query, key or va
 /// Error:  at most twice that of a plain float32 implementation. The same input gives the same bits every
 ///         time.
 /// Cost:   reads Q once; K and V for each tile of queries, up to the last key that one of them sees, rounded
-///         up to a tile of at most 64 keys; all in whole sectors. Writes O and lse once. No other global
-///         memory.
+///         up to a tile of 16, 32, 48 or 64 keys; all in whole sectors. Writes O and lse once. No other
+///         global memory.
 /// Source: Dao 2023 (arXiv:2307.08691), Algorithm 1 and section 3.1.1.
 /// @throws std::invalid_argument, naming the argument, if the shapes do not fit, if D is not 1 to kMaxDim, or
 ///         if the elements of a row do not lie side by side.

@@ -26,8 +26,9 @@ inline constexpr std::int64_t kMaxDim = 128;  ///< numbers in a query, key or va
 /// Error:  at most twice that of a plain float32 implementation. The same input gives the same bits every
 ///         time.
 /// Cost:   reads Q once; for each tile of 16 to 128 queries, K and V from the first to the last key that one
-///         of them sees, rounded to tiles of at most 64 keys, in whole sectors. Writes O and lse once. No
-///         other global memory. 4·B·H·Nq·window·D operations in the products for the keys that are seen.
+///         of them sees, rounded to tiles of 16, 32, 48 or 64 keys, in whole sectors. Writes O and lse
+///         once. No other global memory. 4·B·H·Nq·window·D operations in the products for the keys that are
+///         seen.
 /// @throws std::invalid_argument, naming the argument, if the shapes do not fit, if D is not 1 to kMaxDim, if
 ///         window is less than 1, or if the elements of a row do not lie side by side.
 /// @throws std::runtime_error if CUDA refuses the launch.

@@ -33,8 +33,8 @@ inline constexpr std::int64_t kMaxDim = 128;  ///< numbers in a query, key or va
 ///         time.
 /// Cost:   reads Q once; for each tile of 16 to 128 queries, K and V of the sinks up to the last
 ///         query's position, and from the first to the last key in the window of one of the queries. Both are
-///         rounded to tiles of at most 64 keys, and no tile is read twice. In whole sectors. Writes O and lse
-///         once. No other global memory.
+///         rounded to tiles of 16, 32, 48 or 64 keys, and no tile is read twice. In whole sectors. Writes O
+///         and lse once. No other global memory.
 /// Source: Xiao et al. 2023 (arXiv:2309.17453) for sink tokens; Agarwal et al. 2025, the model card of
 ///         gpt-oss (arXiv:2508.10925), for learned sinks.
 /// @throws std::invalid_argument, naming the argument, if the shapes do not fit, if D is not 1 to kMaxDim, if

@@ -1,5 +1,5 @@
 // Alternative for lesson 10: a thread for each of 64 queries, which takes in one key after the other and
-// stops at its own; 8 keys at a time in shared memory. No mask, no tiles of scores.
+// stops at its own. Tiles of 48 keys are loaded whole, 8 keys at a time. No mask, no tiles of scores.
 
 #include <cuda_runtime.h>
 
@@ -13,7 +13,7 @@
 namespace course {
 namespace {
 
-constexpr int kQueries = 64, kKeys = 8, kDim = kMaxDim;
+constexpr int kQueries = 64, kTileKeys = 48, kKeys = 8, kDim = kMaxDim;
 
 /// Copies rows [first, first + count) of X, as far as they exist; neighbouring threads move neighbours.
 template <class To>
@@ -35,7 +35,8 @@ __global__ void __launch_bounds__(kQueries)
 
   load(device::matrix_of(Q, blockIdx.z, blockIdx.y), first_query, kQueries, Q_smem);
   float O_rmem[kDim] = {}, m = -INFINITY, l = 0.0f;
-  for (std::int64_t first_key = 0; first_key < seen_by_any; first_key += kKeys) {
+  const std::int64_t end = (max(seen_by_any, std::int64_t{0}) + kTileKeys - 1) / kTileKeys * kTileKeys;
+  for (std::int64_t first_key = 0; first_key < end; first_key += kKeys) {
     __syncthreads();  // everyone has read the last keys
     load(device::matrix_of(K, blockIdx.z, blockIdx.y), first_key, kKeys, K_smem);
     load(device::matrix_of(V, blockIdx.z, blockIdx.y), first_key, kKeys, V_smem);

@@ -1,6 +1,6 @@
 // Alternative for lesson 12: a thread for each query, which meets the keys one after the other: no tile of S,
-// and no mask, since each thread knows where its own window begins and ends. Tiles of K and V lie in shared
-// memory.
+// and no mask, since each thread knows where its own window begins and ends. Tiles of 48 keys are loaded
+// whole, 8 keys at a time.
 
 #include <cuda_runtime.h>
 
@@ -16,7 +16,7 @@
 
 namespace course {
 
-constexpr int kQueries = 64, kKeys = 8;  // of a block; of a tile
+constexpr int kQueries = 64, kTileKeys = 48, kKeys = 8;  // of a block; of a tile; in shared memory
 
 /// rows_smem = n rows of X from first_row on, or the other way round, by all threads of the block.
 template <class T, class Move>
@@ -41,9 +41,10 @@ __global__ void window_kernel(View<const float, 4> Q, View<const float, 4> K, Vi
             [&](float x, std::int64_t row, std::int64_t d) { Q_smem[row][d] = x; });
 
   float m = -INFINITY, l = 0.0f, O_row[kMaxDim] = {};
-  const std::int64_t end = first_query + queries + offset;
-  for (std::int64_t first_key = max(first_query + offset - window + 1, std::int64_t{0}); first_key < end;
-       first_key += kKeys) {
+  const std::int64_t begin = max(first_query + offset - window + 1, std::int64_t{0}),
+                     seen_by_any = max(first_query + queries + offset, std::int64_t{0}),
+                     end = min((seen_by_any + kTileKeys - 1) / kTileKeys * kTileKeys, K.shape[2]);
+  for (std::int64_t first_key = begin / kTileKeys * kTileKeys; first_key < end; first_key += kKeys) {
     const std::int64_t keys = min(std::int64_t{kKeys}, end - first_key);
     __syncthreads();  // all have used the last tile
     move_rows(K_head, first_key, keys,

@@ -102,13 +102,14 @@ Problem with_two_heights(Problem p) {
 std::uint64_t heads_of(const Problem& p) { return static_cast<std::uint64_t>(p.B() * p.H()); }
 
 /// One launch stores O and lse once, and nothing of size Nq·Nk, whatever the sizes.
-void check_stores_in_unknown_sizes(const Kernel& kernel) {
+Outcome check_stores_in_unknown_sizes(const Kernel& kernel) {
   const Problem p = random_problem(unknown_sizes());
   INFO(describe(p));
-  const Outcome outcome = attention_tests::check(kernel, p, kCounted);
+  Outcome outcome = attention_tests::check(kernel, p, kCounted);
   const std::int64_t launches = outcome.counters.at("launches");
   require(launches == 1, "Your code launched " + std::to_string(launches) + " kernels; one does it all.");
   if (const Profile* profile = profile_of(outcome)) require_stores_outputs_once(kernel, *profile, p);
+  return outcome;
 }
 
 /// One launch, with blocks enough that each has at most 128 queries of one head.
@@ -147,8 +148,18 @@ TEST_CASE("rows: attends in several batches and heads, with 1 to 128 dimensions"
   Problem p = with_layouts(random_problem({2, 3, 20, 40, 16}), inside, inside, inside, inside);
   p.layout_of_lse = inside;
   attention_tests::check(kRows, p);
-  check_stores_in_unknown_sizes(kRows);
+  check_drawn(kRows, {});
   check_nothing_to_do(kRows);
+}
+
+TEST_CASE("rows: has a thread for each query, without shared memory and barriers",
+          "[l09][flash2_forward_rows][points:1]") {
+  const Outcome outcome = check_stores_in_unknown_sizes(kRows);
+  const Profile* profile = profile_of(outcome);
+  if (!profile) return;
+  require(profile->shared_load.requests + profile->shared_store.requests == 0,
+          "There are loads or stores of shared memory; a thread needs nothing of another one's.");
+  require(profile->barriers == 0, "There are barriers; no thread waits for another one.");
 }
 
 TEST_CASE("rows: follows the maximum, keeps large scores apart, and gives zeros without any weight",
@@ -158,9 +169,21 @@ TEST_CASE("rows: follows the maximum, keeps large scores apart, and gives zeros 
     attention_tests::check(kRows, with_slope(random_problem({1, 1, 24, 100, 8}), step));
   }
   attention_tests::check(kRows, with_opposite_shifts(random_problem({1, 2, 20, 60, 16}), 1000.0f));
+  for (const float shift : {16'000.0f, -16'000.0f}) {
+    INFO("about " << shift << " added to every score");
+    attention_tests::check(kRows, with_shifted_scores(random_problem({1, 2, 20, 60, 16}), shift));
+  }
+  attention_tests::check(kRows, with_negative_scale(random_problem({1, 2, 20, 60, 32})));
   attention_tests::check(kRows, with_empty_rows(random_problem({1, 2, 12, 50, 8})));
   attention_tests::check(kRows, with_keys_of_minus_inf(random_problem({2, 2, 12, 50, 8}), 30));
   attention_tests::check(kRows, with_not_numbers(random_problem(larger({2, 3, 31, 40, 20}))));
+}
+
+TEST_CASE("rows: refuses what does not fit, and reports a launch that CUDA refuses",
+          "[l09][flash2_forward_rows][points:1]") {
+  check_refuses_shapes(kRows, random_problem({2, 3, 4, 5, 6}));
+  check_refuses_rows(kRows, random_problem({1, 2, 4, 5, 6}));
+  check_reports_refused_launch(kRows, random_problem(larger({2, 2, 130, 20, 8})), CheckMode::never);
 }
 
 TEST_CASE("attends from the two queries of the notes to their four keys", "[l09][flash2_forward][points:1]") {
@@ -235,6 +258,7 @@ TEST_CASE("takes [batch, seq, head, dim] as well as [batch, head, seq, dim], als
 
 TEST_CASE("neither reads nor writes what lies between the rows", "[l09][flash2_forward][points:1]") {
   check_shifted(kKernel, random_problem({1, 2, 20, 40, 16}));
+  check_odd_rows(kKernel);
   check(with_gaps(random_problem({2, 2, 35, 41, 18})));
   check(with_gaps(random_problem({1, 2, 35, 41, many_dimensions()}), kNan));
 }
@@ -345,7 +369,8 @@ TEST_CASE("reports a launch that CUDA refuses", "[l09][flash2_forward][points:1]
   // More heads than a grid has blocks along y or z; and, in the simulator, a grid of one block along x.
   check_reports_refused_launch(kKernel, random_problem({1, 66'000, 1, 1, 1}), CheckMode::never);
   check_reports_refused_launch(kKernel, random_problem({1, 66'000, 1, 0, 1}), CheckMode::never);
-  check_reports_refused_launch(kKernel, random_problem(larger({1, 1, 300, 20, 8})), CheckMode::never);
+  for (const Int D : {8, 70})
+    check_reports_refused_launch(kKernel, random_problem(larger({2, 2, 130, 20, D})), CheckMode::never);
 }
 
 COURSE_RUN(RunContext& run) {

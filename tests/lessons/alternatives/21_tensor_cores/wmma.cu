@@ -152,7 +152,8 @@ void matmul(const View<const T, 2>& A, const View<const T, 2>& B, const View<Res
   device::require_chunks("A", A);
   device::require_chunks("B", B);
   if (C.shape[0] == 0 || C.shape[1] == 0) return;
-  if (C.strides[0] == 1)  // Cᵀ = Bᵀ·Aᵀ: neighbours in memory are neighbours in a row again
+  // Cᵀ = Bᵀ·Aᵀ: neighbours in memory are neighbours in a row again. A C of strides (1, 1) has rows.
+  if (C.strides[0] == 1 && C.strides[1] != 1)
     launch(device::transposed(B), A, device::transposed(C));
   else
     launch(A, device::transposed(B), C);

@@ -225,6 +225,10 @@ TEST_CASE("neither reads nor writes what lies between the rows", "[l07][naive_at
     INFO("Tensors are parts of larger ones: one or more begin at no multiple of 16 bytes");
     check(random_problem({1, 2, 20, 40, 16}), {}, 2, shifted);
   }
+  for (std::size_t array = 0; array < 6; ++array) {
+    INFO("The same of whole tiles, for which there may be a way");
+    check(random_problem({1, 1, 128, 128, 32}), {}, 2, with_shifted_array(6, array, 8));
+  }
   Random random(case_seed());
   constexpr Layout kLayouts[] = {Layout::heads_outside, Layout::heads_inside, Layout::heads_first,
                                  Layout::gaps};
@@ -250,16 +254,20 @@ TEST_CASE("gives zeros where all scores of a row are -inf", "[l07][naive_attenti
 }
 
 TEST_CASE("gives no weight to a score of -inf beside others", "[l07][naive_attention][points:1]") {
-  check(with_keys_of_minus_inf(random_problem({1, 2, 12, 150, 8}), 130));
+  const Problem p = with_keys_of_minus_inf(random_problem({1, 2, 12, 150, 8}), 130);
+  check(p);
+  check(with_infinite_values(p));  // 0 times an infinity is NaN
 }
 
 TEST_CASE("lets NaN and infinities go where they must, and nowhere else",
           "[l07][naive_attention][points:2]") {
-  for (const Int D : {20, 65}) check(with_not_numbers(random_problem(larger({2, 3, 40, 50, D}))));
+  for (const Int D : {20, 65})
+    check(with_infinite_values(with_not_numbers(random_problem(larger({2, 3, 40, 50, D})))));
 }
 
 TEST_CASE("gives 0 without keys, and launches nothing without queries", "[l07][naive_attention][points:2]") {
   check(random_problem({2, 2, 5, 0, 8}));
+  check(with_gaps(random_problem({2, 2, 5, 0, 8})));
   check(random_problem({1, 2, 130, 0, 100}));
   for (const Sizes& n : {Sizes{2, 2, 0, 5, 8}, {0, 2, 3, 5, 8}, {2, 0, 3, 5, 8}, {1, 1, 0, 0, 8}}) {
     const Outcome outcome = check(random_problem(n));
@@ -348,6 +356,8 @@ TEST_CASE("refuses shapes that do not fit together", "[l07][naive_attention][poi
   Random random = random_of_refusals(p);
   check_refuses_shapes(p, random);
   check_refuses_shapes(of_other_sizes(p), random);
+  check_refuses_shapes(random_problem({2, 3, 0, 5, 6}), random);
+  check_refuses_shapes(random_problem({2, 3, 4, 0, 6}), random);
 }
 
 TEST_CASE("refuses rows of more than 128 numbers, of none, and such that do not lie side by side",

@@ -506,6 +506,10 @@ TEST_CASE("takes [batch, seq, head, dim] as well as [batch, head, seq, dim], als
 TEST_CASE("neither reads nor writes what lies between the rows", "[l08][flash1_forward][points:1]") {
   check_shifted(kKernel, random_problem({1, 2, 20, 40, 16}));
   check_odd_rows(kKernel);
+  for (std::size_t array = 0; array < 4; ++array) {  // Q, K, V and O
+    INFO("Whole tiles, for which there may be a way, and one tensor begins at no multiple of 16 bytes");
+    check(kKernel, random_problem({1, 1, 128, 128, 32}), with_shifted_array(6, array, 8));
+  }
   const Problem p = random_problem({2, 2, 35, 71, 11});
   for (const float gap : {1000.0f, kNan}) check(kKernel, with_gaps(p, gap));
   check(kernel_with_layout_of_m(Layout::gaps),
@@ -531,18 +535,21 @@ TEST_CASE("gives O = 0, l = 0 and m = -inf where all scores of a row are -inf",
 
 TEST_CASE("gives no weight to scores of -inf, not to a whole tile of them either",
           "[l08][flash1_forward][points:2]") {
-  check(kKernel, with_keys_of_minus_inf(random_problem({1, 2, 12, 150, 8}), 130));
+  const Problem p = with_keys_of_minus_inf(random_problem({1, 2, 12, 150, 8}), 130);
+  check(kKernel, p);
+  check(kKernel, with_infinite_values(p));  // 0 times an infinity is NaN
 }
 
 TEST_CASE("lets NaN and infinities go where they must, and nowhere else", "[l08][flash1_forward][points:1]") {
   const Kernel kernel = kernel_with_any_m_of_nan();
-  check(kernel, with_not_numbers(random_problem({2, 3, 40, 150, 20})));
+  check(kernel, with_infinite_values(with_not_numbers(random_problem({2, 3, 40, 150, 20}))));
   check(kernel, with_not_numbers(random_problem(larger({2, 3, 40, 150, 65}))));
 }
 
 TEST_CASE("gives O = 0, l = 0 and m = -inf without keys, and launches nothing without queries",
           "[l08][flash1_forward][points:1]") {
   check_nothing_to_do(kKernel);
+  check(kKernel, with_gaps(random_problem({2, 2, 5, 0, 8})));
 }
 
 TEST_CASE("gives the same bits in every order of blocks and threads", "[l08][flash1_forward][points:1]") {
@@ -606,7 +613,8 @@ TEST_CASE("reads and writes whole sectors", "[l08][flash1_forward][points:1]") {
 }
 
 TEST_CASE("refuses shapes that do not fit together", "[l08][flash1_forward][points:1]") {
-  check_refuses_shapes(kKernel, random_problem({2, 3, 4, 5, 6}));
+  for (const Sizes& n : {Sizes{2, 3, 4, 5, 6}, {2, 3, 0, 5, 6}, {2, 3, 4, 0, 6}})
+    check_refuses_shapes(kKernel, random_problem(n));
 }
 
 TEST_CASE("refuses rows of more than 128 numbers, of none, and such that do not lie side by side",
@@ -618,6 +626,7 @@ TEST_CASE("reports a launch that CUDA refuses", "[l08][flash1_forward][points:1]
   const Problem p = random_problem(larger({1, 2, 3, 5, 8}));
   check(kKernel, p);
   check_reports_refused_launch(kKernel, p);
+  check_reports_refused_launch(kKernel, random_problem(larger({1, 2, 3, 5, 100})));
   check_reports_refused_launch(kKernel, random_problem({66'000, 1, 1, 1, 1}));
 }
 

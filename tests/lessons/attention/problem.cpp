@@ -280,6 +280,14 @@ Problem with_not_numbers(Problem p) {
   return p;
 }
 
+Problem with_infinite_values(Problem p) {
+  Random random(case_seed() + 17);
+  for (const Int h : {Int{0}, p.H_kv() - 1})
+    for (Int d = 0; d < p.D(); ++d)
+      p.V(p.B() - 1, h, (d * p.Nk() + random.integer(0, p.Nk() - 1)) / p.D(), d) = kInf;
+  return p;
+}
+
 Problem of_other_sizes(const Problem& like) {
   Random random(case_seed() + 12);
   // Steps that no other size takes, so that no two are alike: Nq is 3, 8, 13 ..., Nk 4, 9, 14 ...

@@ -171,6 +171,10 @@ Problem with_keys_of_minus_inf(Problem p, Int first);
 /// {2, 3, 30, 40, 20} with as many heads of K as of Q.
 Problem with_not_numbers(Problem p);
 
+/// @brief Each column of V has an infinity in the first head and in the last, in a key of its own from the
+/// first to the last of all, which depends on the case's seed.
+Problem with_infinite_values(Problem p);
+
 /// @brief With the same mask, type and group, and a learned sink where `like` has one, but of sizes that no
 /// kernel knows beforehand: two batches or more, and no two sizes of a tensor alike but B and H.
 Problem of_other_sizes(const Problem& like);

@@ -38,11 +38,12 @@ void require_chunked_rows(const char* name, const View<T, kRank>& X) {
                                   " is " + std::to_string(X.strides[axis]) + ".");
 }
 
-/// @throws std::invalid_argument, naming K, unless its heads can be shared evenly among those of Q.
+/// @throws std::invalid_argument, naming K, unless its heads can be shared evenly among those of Q, and each
+/// is read.
 inline void require_groups(std::int64_t H, std::int64_t H_kv) {
-  if (H_kv == 0 ? H > 0 : H % H_kv != 0)
+  if (H == 0 || H_kv == 0 ? H != H_kv : H % H_kv != 0)
     throw std::invalid_argument("K must have a number of heads that divides the " + std::to_string(H) +
-                                " of Q, but it has " + std::to_string(H_kv) + ".");
+                                " of Q, and is 0 where that is, but it has " + std::to_string(H_kv) + ".");
 }
 
 /// @brief Checks what all attention kernels take.

@@ -13,13 +13,13 @@ inline constexpr std::int64_t kMaxDim = 128;  ///< numbers in a query, key or va
 
 /// @brief As flash2_backward() of lesson 15, where heads of Q share heads of K and V: head h of Q reads head
 ///         h / (H / H_kv), so dK and dV of a head are sums over the H / H_kv heads of Q that read it.
-/// Shapes: Q, O, dO, dQ are (B, H, Nq, D), K, V, dK, dV are (B, H_kv, Nk, D), where H_kv divides H, lse and
-///         delta are (B, H, Nq), in device memory. Strides are in elements and not negative; the last axis of
-///         all but lse and delta has stride 1, all others any. delta, dQ, dK and dV do not overlap anything;
-///         what lies between their rows stays as it is. Without queries dK and dV are 0; without keys dQ is
-///         0.
-/// Launch: three kernels, one after the other: delta; dK and dV; dQ. The blocks of each share tiles and
-///         heads. Returns once they have been accepted.
+/// Shapes: Q, O, dO, dQ are (B, H, Nq, D), K, V, dK, dV are (B, H_kv, Nk, D), where H_kv divides H, and is 0
+///         if H is, lse and delta are (B, H, Nq), in device memory. Strides are in elements and not
+///         negative; the last axis of all but lse and delta has stride 1, all others any. delta, dQ, dK and
+///         dV do not overlap anything; what lies between their rows stays as it is. Without queries dK and
+///         dV are 0; without keys dQ is 0.
+/// Launch: three kernels, one after the other: delta; dK and dV; dQ. One that has nothing to write is not
+///         launched. The blocks of each share tiles and heads. Returns once they have been accepted.
 /// Domain: a weight of 0 takes no part in dS, whatever V and dO hold. A query that sees no key (its lse is
 ///         -inf) has dQ = 0 and no part in dK and dV. NaN in lse, Q, K, V, O or dO makes what it enters NaN.
 /// Error:  at most twice that of a plain float32 implementation. The same input gives the same bits every
@@ -30,7 +30,8 @@ inline constexpr std::int64_t kMaxDim = 128;  ///< numbers in a query, key or va
 ///         dV of single heads. With `causal`, tiles that no query sees are not read.
 /// Source: Ainslie et al. 2023 (arXiv:2305.13245); Dao 2023 (arXiv:2307.08691), section 3.1.2.
 /// @throws std::invalid_argument, naming the argument, if the shapes do not fit, if H_kv does not divide H
-///         (K), if D is not 1 to kMaxDim, or if the elements of a row do not lie side by side.
+///         or is not 0 where H is (K), if D is not 1 to kMaxDim, or if the elements of a row do not lie side
+///         by side.
 /// @throws std::runtime_error if CUDA refuses a launch.
 void grouped_query_backward(View<const float, 4> Q, View<const float, 4> K, View<const float, 4> V,
                             View<const float, 4> O, View<const float, 3> lse, View<const float, 4> dO,

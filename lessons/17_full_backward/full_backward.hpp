@@ -15,10 +15,11 @@ inline constexpr std::int64_t kMaxDim = 128;  ///< numbers in a query, key or va
 ///         learned sinks, grouped heads. Query i stands at key p = i + Nk - Nq and sees key j if
 ///         (not causal, or j <= p) and (p - j < window, or j < sinks).
 /// Shapes: Q, O are (B, H, Nq, D), K, V are (B, H_kv, Nk, D), lse is (B, H, Nq), sink is (H) or nullptr, in
-///         device memory; H_kv divides H, and head h of Q reads head h / (H / H_kv). Strides are in elements
-///         and not negative; the last axis of Q, K, V and O has stride 1, all others any; sink has no gaps. O
-///         and lse do not overlap anything; what lies between their rows stays as it is. `window` is any
-///         number from 1 on, `sinks` any from 0 on. Without queries nothing is launched.
+///         device memory; H_kv divides H, and is 0 if H is, and head h of Q reads head h / (H / H_kv).
+///         Strides are in elements and not negative; the last axis of Q, K, V and O has stride 1, all others
+///         any; sink has no gaps. O and lse do not overlap anything; what lies between their rows stays as
+///         it is. `window` is any number from 1 on, `sinks` any from 0 on. Without queries nothing is
+///         launched.
 /// Launch: one kernel, whose blocks share tiles and heads; returns once it has been accepted.
 /// Domain: sink[h] joins the denominator of each row of head h, unscaled, and has no value. A query that sees
 ///         no key, or only scores of -inf, gets O = 0 and lse = sink[h], or -inf without a sink. NaN or +inf
@@ -30,9 +31,9 @@ inline constexpr std::int64_t kMaxDim = 128;  ///< numbers in a query, key or va
 /// Cost:   reads Q once, and K and V once for every 64 queries (or more), less the tiles of 64 keys (or
 ///         fewer) of which none of these queries sees a key, in whole sectors; writes O and lse once. Nothing
 ///         of size Nq·Nk.
-/// @throws std::invalid_argument, naming the argument, if the shapes do not fit, if H_kv does not divide
-///         H, if D is not 1 to kMaxDim, if the elements of a row do not lie side by side, if window is less
-///         than 1 or sinks less than 0.
+/// @throws std::invalid_argument, naming the argument, if the shapes do not fit, if H_kv does not divide H
+///         or is not 0 where H is, if D is not 1 to kMaxDim, if the elements of a row do not lie side by
+///         side, if window is less than 1 or sinks less than 0.
 /// @throws std::runtime_error if CUDA refuses the launch.
 void attention_forward(View<const float, 4> Q, View<const float, 4> K, View<const float, 4> V,
                        const float* sink, View<float, 4> O, View<float, 3> lse, float scale, bool causal,
@@ -45,8 +46,8 @@ void attention_forward(View<const float, 4> Q, View<const float, 4> K, View<cons
 /// Shapes: dO, dQ as Q; dK, dV as K; delta as lse; dsink is (H), or nullptr where sink is. Otherwise as
 ///         above; the results do not overlap anything. Without queries dK, dV and dsink are 0; without keys
 ///         dQ is 0.
-/// Launch: at most four kernels: delta; dK and dV; dQ; with a sink, dsink. Returns once they have been
-///         accepted.
+/// Launch: at most four kernels: delta; dK and dV; dQ; with a sink, dsink. One that has nothing to write is
+///         not launched. Returns once they have been accepted.
 /// Domain: a weight of 0 takes no part in dS, whatever V and dO hold. A query that sees no key has dQ = 0 and
 ///         no part in dK and dV. NaN in lse, Q, K, V, O or dO makes what it enters NaN, also as 0 times NaN
 ///         within the tiles that meet.

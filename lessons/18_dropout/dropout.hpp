@@ -19,8 +19,8 @@ inline constexpr std::int64_t kMaxDim = 128;  ///< numbers in a query, key or va
 ///         common/device/philox.hpp is less than ⌊dropout · 2³²⌋. So the arguments decide, and neither tiles
 ///         nor threads.
 /// Shapes: as in lesson 17; B, H, Nq and Nk are at most 2³², so that a word holds each of these indices.
-/// Domain: dropout is at least 0 and less than 1. With 0, O and lse are those of lesson 17 to the bit,
-///         whatever the seed.
+/// Domain: dropout is at least 0 and less than 1. Below 2⁻³² it counts as 0: O and lse are those of lesson
+///         17 to the bit, whatever the seed.
 /// Error:  at most twice that of a plain float32 implementation. The same input gives the same bits every
 ///         time.
 /// Cost:   the bytes of lesson 17, and a call of philox() for four weights; none if dropout is 0.
@@ -33,7 +33,7 @@ void attention_forward(View<const float, 4> Q, View<const float, 4> K, View<cons
 /// @brief The gradients of attention_forward() with the same dropout and seed, for a gradient dO of O. With P
 ///         as in lesson 17 and Z as above: delta = rowsum(dO ∘ O), dP = (dO·Vᵀ) ∘ Z, dS = P ∘ (dP - delta),
 ///         dQ = dS·K·scale, dK = dSᵀ·Q·scale, dV = (P ∘ Z)ᵀ·dO, and dsink as in lesson 17.
-/// Launch, shapes, domain, error: as in lesson 17. With a dropout of 0, its bits, whatever the seed.
+/// Launch, shapes, domain, error: as in lesson 17. With a dropout below 2⁻³², its bits, whatever the seed.
 /// Cost:   the bytes of lesson 17, and two calls of philox() for four weights. Nothing of size Nq·Nk: Z is
 ///         stored nowhere.
 /// @throws as attention_forward().

@@ -36,11 +36,11 @@ inline constexpr std::int64_t kBlocksAtOnce = 2;  ///< of a multiprocessor, as c
 ///         there are none. They are merged in the order of s.
 /// Domain: `scale` is finite and not negative. lse is a natural logarithm. A query that sees no key, or only
 ///         scores of -inf, gets O = 0 and lse = -inf, as does each with a length of 0 or less. NaN or +inf
-///         among the scores that a query sees makes its O and lse NaN. A NaN or an infinity among the values
-///         of a sequence may reach all of its queries. No page is read past the last token, no table past the
-///         last page: what stands there changes nothing. A page that K_pages does not have is not read, and
-///         neither is any page of a sequence whose length is more than P · columns; O and lse of its sequence
-///         are NaN then.
+///         among the scores that a query sees makes its O and lse NaN. Where `scale` is 0, a product Q·Kᵀ of
+///         -inf may give a score of -inf or NaN. A NaN or an infinity among the values of a sequence may
+///         reach all of its queries. No page is read past the last token, no table past the last page: what
+///         stands there changes nothing. A page that K_pages does not have is not read, and neither is any
+///         page of a sequence whose length is more than P · columns; O and lse of its sequence are NaN then.
 /// Error:  S, m, l, O and lse are float32 until the end. Where the type has 16 bits, weights are rounded to
 ///         it for the product with V, after l has got them, and O is rounded at the end; tensor cores cut
 ///         off, as in lesson 21. Beyond that at most twice the error of a plain float32 implementation. The

@@ -514,6 +514,13 @@ void check_refuses_rows(const Kernel& kernel, const Problem& valid, const std::v
     require_refuses_rows(kernel, p, row_major, random, where);
 }
 
+void check_refuses_unread_heads(const Kernel& kernel, std::optional<Format16> format, TestLine where) {
+  Problem p = random_problem({2, 0, 3, 5, 8});
+  p.format = format;
+  p.K = p.V = ones({2, 2, 5, 8});
+  require_refused(kernel, p, results_of(p), "K", where);
+}
+
 void check_reports_refused_launch(const Kernel& kernel, const Problem& p, CheckMode check_mode,
                                   TestLine where) {
   CallOptions options;

@@ -202,6 +202,10 @@ void check_refuses_shapes(const Kernel& kernel, const Problem& valid, TestLine w
 void check_refuses_rows(const Kernel& kernel, const Problem& valid,
                         const std::vector<Which>& row_major = {Which::O}, TestLine where = TestLine::here());
 
+/// @brief Heads of K are refused where Q has none.
+void check_refuses_unread_heads(const Kernel& kernel, std::optional<Format16> format = {},
+                                TestLine where = TestLine::here());
+
 /// @brief std::runtime_error where CUDA refuses a launch: here, any with more than one block along x (in the
 /// simulator) and any with more blocks along y or z than there may be. A call whose launches are accepted
 /// all the same must be right.

@@ -161,7 +161,7 @@ class Head {
           (way_.powers_of_2 ? std::exp2(score * kLog2e - lse * kLog2e) : std::exp(score - lse)) * up;
       if (weight == 0.0f) continue;  // 0 times an infinity would be NaN
       const float factor = factors ? factors[j] : 1.0f;
-      float dS = weight * (dP[at(j)] * factor - delta);
+      float dS = weight * ((factor == 0.0f ? 0.0f : dP[at(j)] * factor) - delta);
       if (way_.scale_first) dS *= p_.scale;
       add_multiple(part.data(), dS, K_ + j * D_, D_, way_.fused);
       add_multiple(dK + j * D_, dS, q, D_, way_.fused);

@@ -309,6 +309,12 @@ void check_window_that_hides_nothing(const BackwardKernel& kernel, const Backwar
   }
 }
 
+void check_small_weights(BackwardKernel kernel, TestLine where) {
+  kernel.tells_mistakes = false;  // one weight decides
+  for (const Sizes& n : {Sizes{1, 1, 1, 3, 1}, larger({1, 1, 1, 3, 1}), larger({1, 1, 1, 70, 65})})
+    check_values(kernel, with_small_weight(n), where);
+}
+
 void check_nothing_to_do(const BackwardKernel& kernel, const reference::Mask& mask, TestLine where) {
   const std::vector<Sizes> some{{2, 2, 5, 0, 8}, {1, 2, 130, 0, 100}, {2, 2, 0, 5, 8}, {1, 2, 0, 130, 100}};
   for (const Sizes& n : some) check(kernel, random_problem(n, mask), {}, where);
@@ -400,6 +406,14 @@ void check_refuses_shapes(const BackwardKernel& kernel, const Problem& valid, Te
 void check_refuses_rows(const BackwardKernel& kernel, const Problem& valid, TestLine where) {
   Random random = random_of_refusals(valid);
   for (const Problem& p : valid_in_all_sizes(valid)) require_refuses_rows(kernel, p, random, where);
+}
+
+void check_refuses_unread_heads(const BackwardKernel& kernel, std::optional<Format16> format,
+                                TestLine where) {
+  BackwardProblem p = with_gradient(random_problem({2, 0, 3, 5, 8}));
+  p.format = format;
+  p.K = p.V = ones({2, 2, 5, 8});
+  require_refused(kernel, p, results_of(p), "K", where);
 }
 
 void check_reports_refused_launch(const BackwardKernel& kernel, const BackwardProblem& p,

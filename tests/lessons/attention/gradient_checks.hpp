@@ -96,6 +96,9 @@ void check_same_bits(const BackwardKernel& kernel, const BackwardProblem& p,
 void check_window_that_hides_nothing(const BackwardKernel& kernel, const BackwardProblem& p,
                                      TestLine where = TestLine::here());
 
+/// @brief Right with weights that are nearly 0: in float32, of one dimension and of many.
+void check_small_weights(BackwardKernel kernel, TestLine where = TestLine::here());
+
 /// @brief Without keys dQ is 0, without queries dK and dV are; without batches or heads nothing is launched.
 /// With a sink, if the kernel takes one, too.
 void check_nothing_to_do(const BackwardKernel& kernel, const reference::Mask& mask = {},
@@ -115,6 +118,10 @@ void check_refuses_shapes(const BackwardKernel& kernel, const Problem& valid,
 /// side by side.
 void check_refuses_rows(const BackwardKernel& kernel, const Problem& valid,
                         TestLine where = TestLine::here());
+
+/// @brief Heads of K are refused where Q has none.
+void check_refuses_unread_heads(const BackwardKernel& kernel, std::optional<Format16> format = {},
+                                TestLine where = TestLine::here());
 
 /// @brief std::runtime_error where CUDA refuses a launch, as in checks.hpp. A call whose launches are
 /// accepted all the same must be right.

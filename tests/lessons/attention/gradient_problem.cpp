@@ -52,6 +52,33 @@ BackwardProblem with_layouts_of_gradients(BackwardProblem p, Layout dO, Layout d
   return p;
 }
 
+BackwardProblem with_infinite_products(Problem p) {
+  constexpr float kLarge = 1e20f;
+  Random random(grading::case_seed() + 18);
+  const Int b = random.integer(0, p.B() - 1), h = random.integer(0, p.H() - 1),
+            i = random.integer(0, p.Nq() - 2);
+  for (Int j = 0; j < p.Nk(); ++j)
+    if (!p.sees(i, j) || (p.dropout && p.dropout->factors(b, h, i, j) == 0.0f))
+      p.V(b, h / (p.H() / p.H_kv()), j, 0) = kLarge;
+  if (p.format) round_to(p.V, *p.format);
+  Tensor<float> dO = with_gradient(p).dO;
+  dO(b, h, i, 0) = kLarge;
+  return with_gradient(p, std::move(dO));
+}
+
+BackwardProblem with_not_numbers_of_results(BackwardProblem p) {
+  Random random(grading::case_seed() + 19);
+  const auto row = [&] { return random.integer(0, p.Nq() - 1); };
+  const auto dim = [&] { return random.integer(0, p.D() - 1); };
+  const Int i = row(), d = dim();
+  p.O(0, 0, i, d) = kNan, p.exact.O(0, 0, i, d) = static_cast<double>(kNan);
+  p.dO(0, 1, row(), dim()) = kNan;
+  const Int of_lse = row();
+  p.lse(0, 2, of_lse) = kNan, p.exact.lse(0, 2, of_lse) = static_cast<double>(kNan);
+  for (Int j = 0; j < p.Nk(); ++j) p.exact.P(0, 2, of_lse, j) = static_cast<double>(kNan);
+  return p;
+}
+
 BackwardProblem with_gaps(const BackwardProblem& p, float gap) {
   const Layout gaps = layout_with_gaps(p);
   BackwardProblem apart = with_layouts_of_gradients(p, gaps, gaps, gaps, gaps, gaps);

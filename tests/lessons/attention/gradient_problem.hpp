@@ -45,6 +45,14 @@ BackwardProblem with_gaps(const BackwardProblem& p, float gap = 1000.0f);
 /// random_problem() made. In float64 those scores are below -1e38, and their weights 0.
 Problem with_scores_of_minus_inf(Problem p, Int first);
 
+/// @brief dO of one query, and the values of all keys that have no part in its O, hidden or dropped, are so
+/// large that dP of the two is infinite in float32. All gradients are finite. float16 has no such numbers.
+BackwardProblem with_infinite_products(Problem p);
+
+/// @brief NaN in O, in dO and in lse, each in a row of a head of its own. Needs three heads of K, at least 2
+/// queries, and no mask.
+BackwardProblem with_not_numbers_of_results(BackwardProblem p);
+
 // What shows the intermediates, which no kernel writes: one batch, one head, and n queries, n keys and n
 // dimensions. dO is the identity, so that dV is Pᵀ, dP is Vᵀ and delta the diagonal of O.
 

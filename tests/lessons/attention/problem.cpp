@@ -307,6 +307,29 @@ Sizes larger(Sizes n) {
   return n;
 }
 
+Sizes larger_of_one_query(Sizes n) {
+  n = larger(n);
+  n.Nq = 1;
+  return n;
+}
+
+Problem with_small_weight(const Sizes& n) {
+  const auto exponent = static_cast<float>(Random(case_seed() + 20).integer(20, 80));
+  Problem p = random_problem(n);
+  for (Tensor<float>* x : {&p.Q, &p.K, &p.V}) std::ranges::fill(x->storage(), 0.0f);
+  p.scale = 1.0f;
+  for (Int b = 0; b < p.B(); ++b) {
+    for (Int h = 0; h < p.H(); ++h)
+      for (Int i = 0; i < p.Nq(); ++i) p.Q(b, h, i, 0) = 1.0f;
+    for (Int h = 0; h < p.H_kv(); ++h) {
+      p.V(b, h, 0, 0) = 1.0f;
+      p.K(b, h, p.Nk() - 1, 0) = -exponent;
+      p.V(b, h, p.Nk() - 1, 0) = std::exp(exponent);
+    }
+  }
+  return p;
+}
+
 Problem with_nan_keys(Problem p, Int first, Int end) {
   for (Int b = 0; b < p.B(); ++b)
     for (Int h = 0; h < p.H_kv(); ++h)

@@ -185,6 +185,13 @@ inline Int step_of_dims(const Problem& p) { return p.format ? 8 : 1; }
 /// @brief Up to 20 queries, 40 keys and 16 dimensions more, which no kernel knows beforehand.
 Sizes larger(Sizes n);
 
+/// @brief The same, but of one query: a grid for its tiles has one block along them.
+Sizes larger_of_one_query(Sizes n);
+
+/// @brief One key has a weight of e^-20 to e^-80, and a value as large as the weight is small: it makes about
+/// half of O. In each head of each batch.
+Problem with_small_weight(const Sizes& n);
+
 /// @brief NaN in K, and infinity in V, of the keys [first, end), in every head. The results of queries that
 /// see none of them must not change.
 Problem with_nan_keys(Problem p, Int first, Int end);

@@ -374,7 +374,10 @@ TEST_CASE("takes pages of [page, token, head, dim], parts of larger arrays, and 
       const Int B = x.B(), H = x.first().H(), Nq = x.first().Nq(), D = 24, splits = x.cache.splits;
       got.partial_O = Tensor<float>({splits, B, H, Nq, D}, {H * 1000, D, 2 * Nq * B * D, B * D, 1}, 0.0f);
       got.partial_lse = Tensor<float>({splits, B, H, Nq}, {3, 100, 20, 10}, 0.0f);
-      const Outcome outcome = decode(x, queries_of(x, layout), got);
+      // What has no 16-byte chunks may begin at any number.
+      const std::uint32_t past = layout == Layout::gaps_of_8 ? 4 : 0;
+      const Outcome outcome =
+          decode(x, queries_of(x, layout), got, {.shifts = {0, 0, 0, past, past, 0, past, past, past}});
       require_ran(outcome);
       require_results(x, got, outcome, TestLine::here());
     }
@@ -414,19 +417,27 @@ TEST_CASE("keeps large scores apart, and gives no weight to scores of -inf",
       p.scale = scale;
       check_values(in_pages(p, lengths, type));
     }
+    if (type != Format16::float16)  // which has no such weights
+      check_values(in_pages(with_small_weight({2, 4, 2, 150, 16, 2}), {150, 150}, type));
   }
 }
 
 TEST_CASE("keeps NaN to the head and the sequence that it is in", "[l30][split_kv_decoding][points:1]") {
   Random random(case_seed());  // for sizes and places that no kernel knows beforehand
   for (const Type type : kTypes) {
-    const Int Nq = random.integer(1, 3), Nk = random.integer(90, 140), D = 8 * random.integer(1, 8);
+    const Int Nq = random.integer(2, 4), Nk = random.integer(90, 140), D = 8 * random.integer(1, 8);
     Problem p = random_problem({3, 4, Nq, Nk, D, 2});
     const auto dim = [&] { return random.integer(0, D - 1); };
     p.Q(0, 1, random.integer(0, Nq - 1), dim()) = kNan;
     p.K(1, 0, random.integer(0, 60), dim()) = kNan;  // heads 0 and 1 of sequence 1
     p.V(1, 1, random.integer(0, 60), dim()) = kInf;
+    const Int large = dim();  // scores of +inf, and of -inf
+    for (Int i = 0; i < Nq; ++i) p.Q(0, 2, i, large) = std::abs(p.Q(0, 2, i, large));
+    p.K(0, 1, random.integer(0, Nk - Nq), large) = kInf;
     check_values(in_pages(p, {Nk, 70, 33}, type));
+    p = random_problem({1, 2, Nq, Nk, D, 1});
+    p.K(0, 0, Nk - 1, dim()) = kNan;  // the last token, which the last query alone sees
+    check_values(in_pages(p, {Nk}, type));
   }
 }
 
@@ -515,11 +526,15 @@ TEST_CASE("launches nothing without queries, and gives 0 without tokens",
           "[l30][split_kv_decoding][points:1]") {
   for (const Type type : kTypes) check(random_decoding({.H = 2, .H_kv = 1, .D = 8}, {0, 0}, type));
   const Decoding x = random_decoding({.H = 2, .H_kv = 1, .Nq = 0, .D = 8}, {10, 20}, Format16::bfloat16);
-  Arrays got = results_of(x);
-  const Outcome outcome = decode(x, queries_of(x), got);
-  require_ran(outcome);
-  require(outcome.counters.at("launches") == 0,
-          "There is nothing to compute, so nothing should be launched.");
+  const Decoding of_many_splits =
+      random_decoding({.H = 2, .H_kv = 1, .Nq = 0, .D = 8}, {10}, std::nullopt, {.splits = kMaxSplits});
+  for (const Decoding* one : {&x, &of_many_splits}) {
+    Arrays got = results_of(*one);
+    const Outcome outcome = decode(*one, queries_of(*one), got);
+    require_ran(outcome);
+    require(outcome.counters.at("launches") == 0,
+            "There is nothing to compute, so nothing should be launched.");
+  }
 }
 
 namespace {
@@ -690,7 +705,7 @@ TEST_CASE("chooses as many splits as keep the device busy", "[l30][split_kv_deco
   std::vector<Choice> choices{{8, 8192, 132, 32},  {128, 8192, 132, 2},  {200, 8192, 132, 9},
                               {264, 8192, 132, 1}, {5000, 8192, 132, 1}, {1, 8192, 132, 122},
                               {8, 256, 132, 16},   {8, 31, 132, 1},      {8, 0, 132, 1},
-                              {150, 64, 132, 3},   {3, 1000, 8, 16}};
+                              {150, 64, 132, 3},   {3, 1000, 8, 16},     {2'147'483'348, 8192, 132, 1}};
   Random random(case_seed());
   for (int i = 0; i < 20; ++i) choices.push_back(random_choice(random));
   for (const Choice& c : choices) {
@@ -779,12 +794,27 @@ TEST_CASE("refuses shapes, rows and numbers that do not fit", "[l30][split_kv_de
       require_throws<std::invalid_argument>(decode(too_many, queries_of(too_many), got), "partial_O");
     }
     refuse_misfits("partial_lse", {0, 1, 2, 3});
+    {
+      INFO("V_pages does not fit, and there are no queries");
+      Decoding idle = random_decoding({.H = H, .H_kv = 2, .Nq = 0, .D = D_valid}, {70, 20}, type);
+      idle.V_pages = other(idle.V_pages, 2, kTileKeys);
+      Arrays got = results_of(idle);
+      require_throws<std::invalid_argument>(decode(idle, queries_of(idle), got), "V_pages");
+    }
     for (const Shape& shape : drawn::misfits(valid.table.shape(), {0}, random))
       refuse("table", [&](Decoding& x, auto&, auto&) { x.table = Tensor<std::int32_t>(shape); });
     {
       const Int page = kTileKeys * random.integer(900, 1100);  // many tokens, for few columns
       Decoding x = random_decoding({.H = 1, .H_kv = 1, .D = 8}, {20}, type, {.page_size = page});
-      x.table = Tensor<std::int32_t>({1, (Int{1} << 30) / page + drawn::length(random, 1000)});
+      const auto with_columns = [table = x.table](Int columns) {
+        Tensor<std::int32_t> longer({1, columns});
+        for (Int i = 0; i < table.numel(); ++i) longer.at_linear(i) = table.at_linear(i);
+        return longer;
+      };
+      const Int most = (Int{1} << 30) / page;
+      x.table = with_columns(most);
+      check_values(x);
+      x.table = with_columns(most + drawn::length(random, 1000));
       INFO("Pages of " << page << " tokens; table: shape " << format_shape(x.table.shape()));
       Arrays got = results_of(x);
       require_throws<std::invalid_argument>(decode(x, queries_of(x), got), "table");
@@ -840,16 +870,20 @@ TEST_CASE("refuses shapes, rows and numbers that do not fit", "[l30][split_kv_de
 TEST_CASE("reports a launch that CUDA refuses", "[l30][split_kv_decoding][points:1]") {
   Random random(case_seed());  // for sizes that no kernel knows beforehand
   for (const Type type : kTypes) {
-    const Decoding x =
-        random_decoding({.H = 2, .H_kv = 1, .D = 8 * random.integer(1, 8)}, {random.integer(60, 140)}, type);
-    check_values(x);
-    Arrays got = results_of(x);
-    INFO(describe(x));
-    const Outcome outcome = decode(x, queries_of(x), got, {.max_grid_x = 1});
-    if (outcome.status == Status::returned)
-      require_results(x, got, outcome, TestLine::here());  // a device that took it
-    else
-      require_throws<std::runtime_error>(outcome);
+    const Int length = random.integer(60, 140);
+    for (const Decoding& x :
+         {random_decoding({.H = 2, .H_kv = 1, .D = 8 * random.integer(1, 8)}, {length}, type),
+          random_decoding({.H = 4, .H_kv = 1, .D = 8 * random.integer(5, 8)}, {length}, type,
+                          {.splits = 1})}) {  // of the merge alone
+      check_values(x);
+      Arrays got = results_of(x);
+      INFO(describe(x));
+      const Outcome outcome = decode(x, queries_of(x), got, {.max_grid_x = 1});
+      if (outcome.status == Status::returned)
+        require_results(x, got, outcome, TestLine::here());  // a device that took it
+      else
+        require_throws<std::runtime_error>(outcome);
+    }
   }
 }
 

@@ -10,6 +10,7 @@
 #include <limits>
 #include <stdexcept>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -328,6 +329,8 @@ TEST_CASE("takes [batch, seq, head, dim] as well as [batch, head, seq, dim], and
   Problem p = with_layouts(random_problem({2, 2, 20, 24, 16, 1}, mask), inside, outside, inside, outside);
   p.layout_of_lse = inside;
   check_values(fp16(p));
+  check(bf16(with_sink(random_problem(larger({1, 2, 20, 24, 8, 1}), mask))),
+        {.shifts = {0, 0, 0, 4, 0, 4}});  // sink and lse
   check(with_gaps(bf16(random_problem({1, 2, 35, 41, 40, 1}, mask))));
   check(with_gaps(fp16(random_problem({1, 2, 35, 41, many_dimensions(8), 1}, mask)), kNan));
   check_drawn(kKernel, kTakesAll);
@@ -349,13 +352,17 @@ TEST_CASE("keeps large scores apart, and gives no weight to scores of -inf",
       p.scale = scale;
       check_values(bf16(p));
     }
+    check_values(bf16(with_small_weight(larger({1, 1, 1, 70, D}))));
   }
 }
 
 TEST_CASE("lets NaN and infinities go where they must, and nowhere else",
           "[l22][tensor_core_attention][points:1]") {
-  for (const Int D : {24, 72})
+  for (const Int D : {24, 72}) {
     check_values_in_both(with_not_numbers(random_problem(larger({2, 3, 31, 90, D}))));
+    check_values_in_both(with_not_numbers(
+        random_problem(larger({2, 3, 30, 61, D}), {.causal = true, .window = 30, .sinks = 31})));
+  }
   for (const float sink : {kNan, kInf}) {
     for (const Int D : {8, 72}) {
       Problem p = with_sink(random_problem(larger({1, 3, 20, 80, D}), {.causal = true, .window = 10}));
@@ -513,6 +520,7 @@ TEST_CASE("refuses shapes, rows and numbers that do not fit", "[l22][tensor_core
     check_refuses_shapes(kKernel, in_16_bits(random_problem({2, 3, 4, 5, 8, 3}), format));
     const Problem valid = in_16_bits(random_problem({1, 2, 4, 5, 16}), format);
     check_refuses_rows(kKernel, valid);
+    check_refuses_unread_heads(kKernel, format);
     const auto refuse = [&](auto change, const char* argument) {
       Problem wrong = valid;
       change(wrong);
@@ -523,6 +531,12 @@ TEST_CASE("refuses shapes, rows and numbers that do not fit", "[l22][tensor_core
     Random random = random_of_refusals(valid);
     for (const float scale : {-std::abs(drawn::factor(random)), kNan, kInf})
       refuse([scale](Problem& p) { p.scale = scale; }, "scale");
+    constexpr Int kTooMany = (Int{1} << 30) + 1;  // of no batches, without memory
+    const std::tuple<Int, Int, const char*> too_many[] = {{kTooMany, 5, "Q"}, {5, kTooMany, "K"}};
+    for (const auto& [Nq, Nk, name] : too_many) {
+      const Problem wrong = in_16_bits(random_problem({0, 1, Nq, Nk, 8}), format);
+      require_refused(kKernel, wrong, results_of(wrong), name);
+    }
     const Problem other = of_other_sizes(valid);
     for (const auto& [member, name] : {std::pair{&Problem::Q, "Q"}, {&Problem::K, "K"}, {&Problem::V, "V"}}) {
       Problem wrong = other;

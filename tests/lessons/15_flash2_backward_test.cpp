@@ -493,6 +493,7 @@ TEST_CASE("lets no value enter dS where the weight is 0", "[l15][flash2_backward
     Problem p = random_problem(larger({1, 2, 40, 50, D}), kCausal);
     p.V(0, 0, p.Nk() - 1, 3) = kInf;  // seen by the last query alone
     p.V(0, 0, 30, 0) = kNan;
+    p.V(0, 1, 30, 0) = kInf;  // and so is delta of those who see it: no part for the keys that they do not
     check_values(kKernel, p);
     Problem unseen = with_scores_of_minus_inf(random_problem(larger({1, 2, 40, 50, D})), 30);
     unseen.V(0, 0, 7, 3) = kInf;  // nor that of a query which is not there
@@ -501,24 +502,14 @@ TEST_CASE("lets no value enter dS where the weight is 0", "[l15][flash2_backward
 }
 
 TEST_CASE("lets a weight that is not 0 enter dS, however small it is", "[l15][flash2_backward][points:1]") {
-  BackwardKernel kernel = kKernel;
-  kernel.tells_mistakes = false;  // one weight decides
-  // Of one dimension, and of sizes that no kernel knows beforehand.
-  for (const Sizes& n : {Sizes{1, 1, 1, 3, 1}, larger({1, 1, 1, 3, 1}), larger({1, 1, 1, 70, 65})}) {
-    Problem p{Tensor<float>({1, 1, n.Nq, n.D}), Tensor<float>({1, 1, n.Nk, n.D}),
-              Tensor<float>({1, 1, n.Nk, n.D}), 1.0f};
-    for (Int i = 0; i < n.Nq; ++i) p.Q(0, 0, i, 0) = 1.0f;
-    p.V(0, 0, 0, 0) = 1.0f;
-    p.K(0, 0, n.Nk - 1, 0) = -50.0f;  // its weight is 1e-22
-    p.V(0, 0, n.Nk - 1, 0) = 1e22f;
-    check_values(kernel, p);
-  }
+  check_small_weights(kKernel);
 }
 
 TEST_CASE("lets NaN and infinities go where they must, and nowhere else",
           "[l15][flash2_backward][points:1]") {
   for (const Int D : {20, 65})
     check_values(kKernel, with_not_numbers(random_problem(larger({2, 3, 31, 70, D}))));
+  check_values(kKernel, with_not_numbers_of_results(with_gradient(random_problem(larger({1, 3, 7, 9, 8})))));
 }
 
 TEST_CASE("agrees with central differences of the loss", "[l15][flash2_backward][points:1]") {
@@ -635,8 +626,8 @@ TEST_CASE("reports a launch that CUDA refuses", "[l15][flash2_backward][points:1
   check_reports_refused_launch(kKernel, with_gradient(random_problem({1, 66'000, 1, 1, 1})),
                                CheckMode::never);
   for (const Int D : {8, 70})
-    check_reports_refused_launch(kKernel, with_gradient(random_problem(larger({2, 2, 130, 20, D}))),
-                                 CheckMode::never);
+    for (const Sizes& n : {larger({2, 2, 130, 20, D}), larger_of_one_query({1, 1, 1, 70, D})})  // of dK and dV
+      check_reports_refused_launch(kKernel, with_gradient(random_problem(n)), CheckMode::never);
 }
 
 COURSE_GRADCHECK(GradcheckContext& check) { gradcheck_attention_backward(check, kKernel); }

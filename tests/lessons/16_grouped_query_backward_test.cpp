@@ -340,8 +340,12 @@ TEST_CASE("keeps large scores apart, and scores of -inf out", "[l16][grouped_que
   check_values(kKernel, with_large_scores(random_problem({1, 4, 20, 30, 8, 2}, kCausal)));
   check_values(kKernel, with_shifted_scores(random_problem({1, 2, 70, 70, 8, 1}, kCausal), -20000.0f));
   check(kKernel, with_scores_of_minus_inf(random_problem({1, 4, 12, 80, 8, 2}), 70));
-  for (const Int D : {20, 65})  // and NaN and infinities where they belong
+  check_small_weights(kKernel);
+  for (const Int D : {20, 65}) {  // and NaN and infinities where they belong
     check_values(kKernel, with_not_numbers(random_problem(larger({2, 3, 31, 70, D}))));
+    check_values(kKernel, with_infinite_products(random_problem(larger({1, 4, 20, 30, D, 2}), kCausal)));
+  }
+  check_values(kKernel, with_not_numbers_of_results(with_gradient(random_problem(larger({1, 3, 7, 9, 8})))));
 }
 
 TEST_CASE("is the gradient, by central differences", "[l16][grouped_query_backward][points:1]") {
@@ -442,6 +446,7 @@ TEST_CASE("refuses heads of K that do not divide those of Q", "[l16][grouped_que
   BackwardProblem none = with_gradient(valid);
   none.K = none.V = Tensor<float>({1, 0, 5, 8});
   require_refused(kKernel, none, results_of(none), "K");
+  check_refuses_unread_heads(kKernel);
 }
 
 TEST_CASE("refuses shapes that do not fit together", "[l16][grouped_query_backward][points:1]") {
@@ -454,11 +459,9 @@ TEST_CASE("refuses rows of more than 128 numbers, of none, and such that do not 
 }
 
 TEST_CASE("reports a launch that CUDA refuses", "[l16][grouped_query_backward][points:1]") {
-  for (const Int D : {8, 70}) {
-    check_reports_refused_launch(kKernel,
-                                 with_gradient(random_problem(larger({1, 4, 1, 70, D, 2}))));  // dK and dV
-    check_reports_refused_launch(kKernel, with_gradient(random_problem(larger({1, 4, 70, 20, D, 2}))));
-  }
+  for (const Int D : {8, 70})
+    for (const Sizes& n : {larger_of_one_query({1, 4, 1, 70, D, 2}), larger({1, 4, 70, 20, D, 2})})
+      check_reports_refused_launch(kKernel, with_gradient(random_problem(n)));
 }
 
 COURSE_GRADCHECK(GradcheckContext& check) { gradcheck_attention_backward(check, kKernel); }

@@ -550,7 +550,12 @@ TEST_CASE("keeps large scores apart, and gives no weight to scores of -inf",
     check_values(with_not_numbers(
         random_problem(larger({2, 3, 30, 61, D}), {.causal = true, .window = 30, .sinks = 31})));
     check_values(kBackward, with_not_numbers(random_problem(larger({2, 3, 31, 70, D}))));
+    check_values(kBackward, with_infinite_products(random_problem(larger({1, 4, 20, 30, D, 2}), mask)));
+    check_values(with_small_weight(larger({1, 1, 1, 70, D})));
   }
+  check_values(kBackward,
+               with_not_numbers_of_results(with_gradient(random_problem(larger({1, 3, 7, 9, 8})))));
+  check_small_weights(kBackward);
 }
 
 TEST_CASE("does not look at tiles in which nobody sees anybody", "[l17][full_backward][points:2]") {
@@ -651,6 +656,8 @@ TEST_CASE("refuses shapes, groups and rows that do not fit", "[l17][full_backwar
   check_refuses_rows(kForwardValues, rows);
   check_refuses_shapes(kBackwardValues, shapes);
   check_refuses_rows(kBackwardValues, rows);
+  check_refuses_unread_heads(kForwardValues);
+  check_refuses_unread_heads(kBackwardValues);
 }
 
 TEST_CASE("refuses a window of less than 1 and sinks of less than 0", "[l17][full_backward][points:1]") {
@@ -672,9 +679,11 @@ TEST_CASE("reports a launch that CUDA refuses", "[l17][full_backward][points:1]"
   check_both(with_sink(random_problem({1, 2, 5, 5, 2}, mask)));
   check_reports_refused_launch(kForward, random_problem(larger({1, 1, 70, 3, 2}), mask));
   check_reports_refused_launch(kBackward, with_gradient(random_problem(larger({1, 1, 70, 3, 2}), mask)));
-  check_reports_refused_launch(kBackward, with_gradient(random_problem(larger({1, 1, 3, 70, 2}), mask)));
+  // Of dK and dV alone, and of dsink alone.
   check_reports_refused_launch(kBackward,
-                               with_gradient(with_sink(random_problem(larger({1, 2, 3, 3, 2}), mask))));
+                               with_gradient(random_problem(larger_of_one_query({1, 1, 1, 70, 2}), mask)));
+  check_reports_refused_launch(
+      kBackward, with_gradient(with_sink(random_problem(larger_of_one_query({1, 2, 1, 3, 2}), mask))));
 }
 
 COURSE_GRADCHECK(GradcheckContext& check) { gradcheck_attention_backward(check, kBackward); }

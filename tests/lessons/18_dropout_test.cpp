@@ -519,8 +519,15 @@ TEST_CASE("drops weights beside masks, sinks and groups, in all strides and dime
         random_problem({1, 1, 4, 70, 2}, {.causal = true, .window = 2, .sinks = 63}),
         random_problem({1, 1, 140, 75, 2}, {.causal = false, .window = 1, .sinks = 1})})
     check_both(dropped(at_an_edge, 0.25f));
-  for (const Int D : {20, 65})  // NaN and infinities go where they must
+  for (const Int D : {20, 65}) {  // NaN and infinities go where they must
     check_both(dropped(with_not_numbers(random_problem(larger({2, 3, 31, 70, D}))), 0.25f));
+    check_values(kBackward,
+                 with_infinite_products(dropped(random_problem(larger({1, 4, 20, 30, D, 2}), kMask), 0.25f)));
+    check_forward(with_small_weight(larger({1, 1, 1, 70, D})));
+  }
+  check_values(kBackward, with_not_numbers_of_results(
+                              with_gradient(dropped(random_problem(larger({1, 3, 7, 9, 8})), 0.25f))));
+  check_small_weights(kBackward);
   check_drawn(kForward, kTakes, with_drawn_dropout);
   check_drawn(kBackward, with_drawn_dropout);
 }
@@ -679,6 +686,8 @@ TEST_CASE("refuses a dropout that is not from 0 to below 1, and what lesson 17 r
   check_refuses_rows(kForward, rows);
   check_refuses_shapes(kBackward, shapes);
   check_refuses_rows(kBackward, rows);
+  check_refuses_unread_heads(kForward);
+  check_refuses_unread_heads(kBackward);
 }
 
 TEST_CASE("launches nothing where there is nothing to do, and reports a launch that CUDA refuses",
@@ -688,9 +697,11 @@ TEST_CASE("launches nothing where there is nothing to do, and reports a launch t
   check_nothing_to_do(kBackward, kMask);
   check_reports_refused_launch(kForward, random_problem(larger({1, 1, 70, 3, 2}), kMask));
   check_reports_refused_launch(kBackward, with_gradient(random_problem(larger({1, 1, 70, 3, 2}), kMask)));
-  check_reports_refused_launch(kBackward, with_gradient(random_problem(larger({1, 1, 3, 70, 2}), kMask)));
+  // Of dK and dV alone, and of dsink alone.
   check_reports_refused_launch(kBackward,
-                               with_gradient(with_sink(random_problem(larger({1, 2, 3, 3, 2}), kMask))));
+                               with_gradient(random_problem(larger_of_one_query({1, 1, 1, 70, 2}), kMask)));
+  check_reports_refused_launch(
+      kBackward, with_gradient(with_sink(random_problem(larger_of_one_query({1, 2, 1, 3, 2}), kMask))));
 }
 
 COURSE_GRADCHECK(GradcheckContext& check) {

@@ -324,6 +324,11 @@ TEST_CASE("keeps large scores apart, and does not look at tiles in which nobody 
   for (const Int D : {8, 72})
     check_both_types(with_nan_keys(
         random_problem(larger({1, 1, 10, 400, D}), {.causal = true, .window = 20, .sinks = 3}), 128, 256));
+  // A weight that is nearly 0 and decides, which float16 does not have.
+  BackwardKernel kernel = kBackward;
+  kernel.tells_mistakes = false;
+  for (const Int D : {8, 72})
+    check_values(kernel, in_16_bits(with_small_weight(larger({1, 1, 1, 70, D})), Format16::bfloat16));
   // Queries 256 to 383 are NaN. With a window of 129 they see keys 128 to 383, and the sinks.
   InTurn in_turn;
   for (const Int sinks : {0, 128}) {
@@ -337,17 +342,32 @@ TEST_CASE("lets NaN and infinities go where they must, and nowhere else",
           "[l24][tensor_core_backward][points:1]") {
   for (const Int D : {24, 72}) check_both_types(with_not_numbers(random_problem(larger({2, 3, 31, 70, D}))));
   // Where the weight is 0, dS is 0, whatever the value is.
-  Problem p = random_problem({1, 2, 40, 50, 8}, {.causal = true});
-  p.V(0, 0, 49, 3) = kInf;  // seen by the last query alone
-  p.V(0, 0, 30, 0) = kNan;
-  check_both_types(p);
-  check_both_types(dropped(p, 0.25f));
+  for (const Int D : {8, 72}) {
+    Problem p = random_problem(larger({1, 2, 40, 50, D}), {.causal = true});
+    p.V(0, 0, p.Nk() - 1, 3) = kInf;  // seen by the last query alone
+    p.V(0, 0, 30, 0) = kNan;
+    p.V(0, 1, 30, 0) = kInf;  // and so is delta of those who see it
+    check_both_types(p);
+    check_both_types(dropped(p, 0.25f));
+    p = dropped(random_problem(larger({1, 4, 20, 30, D, 2}), kMask), 0.25f);
+    check_values(kBackward, with_infinite_products(in_16_bits(p, Format16::bfloat16)));
+  }
+  for (const Format16 format : kFormats)
+    check_values(kBackward,
+                 with_not_numbers_of_results(with_gradient(problem(larger({1, 3, 7, 9, 8}), format))));
   // dP is about 80,000, more than float16 can hold; dS, its difference from delta times P, is not.
-  p = random_problem({1, 1, 20, 20, 8});
-  Tensor<float> dO(p.Q.shape());
+  Problem p = random_problem({1, 1, 20, 20, 8});
   for (float& x : p.V.storage()) x *= 50.0f;
-  for (Int n = 0; n < dO.numel(); ++n) dO.at_linear(n) = 100.0f + static_cast<float>(n % 7);
-  check_values(kBackward, with_gradient(in_16_bits(p, Format16::float16), dO));
+  const auto dO = [&](float least) {
+    Tensor<float> numbers(p.Q.shape());
+    for (Int n = 0; n < numbers.numel(); ++n) numbers.at_linear(n) = least + static_cast<float>(n % 7);
+    return numbers;
+  };
+  check_values(kBackward, with_gradient(in_16_bits(p, Format16::float16), dO(100.0f)));
+  // dV is infinite, a sum of about 200,000.
+  p = random_problem({1, 1, 20, 2, 8});
+  for (float& x : p.V.storage()) x *= 0.01f;
+  check_values(kBackward, with_gradient(in_16_bits(p, Format16::float16), dO(20'000.0f)));
 }
 
 // --- Memory ---
@@ -356,6 +376,27 @@ namespace {
 
 Problem with_drawn_dropout(const Problem& p, Random& random) {
   return random.integer(0, 1) == 0 ? p : dropped(p, drawn_dropout(random), random.bits());
+}
+
+/// Rows of 16-bit results begin at multiples of 4 bytes, and heads do not, or the array; lse and delta begin
+/// at no multiple of 16 bytes.
+void check_results_beside_pairs(Random& random) {
+  for (const Format16 format : kFormats)
+    for (const bool is_shifted : {false, true}) {
+      const Sizes n{1, 2, random.integer(5, 20), random.integer(5, 20), 8 * random.integer(1, 12)};
+      const BackwardProblem p = with_gradient(problem(n, format, kMask));
+      INFO(describe(p) << "; results begin, or their heads do, at no multiple of 4 bytes");
+      Backward got = results_of(p);
+      CallOptions options{.check = CheckMode::never};
+      if (is_shifted) options.shifts = {0, 0, 0, 0, 4, 0, 4, 2, 2, 2};
+      for (const Gradient which : {Gradient::dQ, Gradient::dK, Gradient::dV}) {
+        const Shape shape = shape_of(p, which);
+        const Int row = p.D() + 8, head = shape[2] * row + (is_shifted ? 0 : 1);
+        got.of(which) = Tensor<float>(shape, {2 * head, head, row, 1}, 0.0f);
+      }
+      require_ran(kBackward.attend_backward(p, got, options));
+      require_results(kBackward, p, got);
+    }
 }
 
 }  // namespace
@@ -380,6 +421,7 @@ TEST_CASE("takes both layouts, and leaves alone what lies between the rows",
       apart.layout_of_dQ = apart.layout_of_dK = apart.layout_of_dV = Layout::gaps;
       check_values(kBackward, apart);
     }
+  check_results_beside_pairs(random);
   check_drawn(kBackward, with_drawn_dropout);
 }
 
@@ -531,6 +573,7 @@ void check_refuses(Format16 format) {
   check_refuses_shapes(kBackward, problem({2, 3, 4, 5, 16, 3}, format, kMask));
   const Problem forward = problem({1, 2, 4, 5, 16}, format, kMask);
   check_refuses_rows(kBackward, forward);
+  check_refuses_unread_heads(kBackward, format);
   const BackwardProblem valid = with_gradient(forward);
   const BackwardProblem other = with_gradient(of_other_sizes(forward));
   Random random = random_of_refusals(forward);
@@ -561,6 +604,12 @@ void check_refuses(Format16 format) {
   for (const Int sinks : numbers_below(0)) refuse("sinks", [=](BackwardProblem& p) { p.mask.sinks = sinks; });
   for (const float dropout : refused_dropouts())
     refuse("dropout", [=](BackwardProblem& p) { p.dropout = Dropout{dropout, kSeed}; });
+  constexpr Int kTooMany = (Int{1} << 30) + 1;  // of no batches, without memory
+  const std::tuple<Int, Int, const char*> too_many[] = {{kTooMany, 5, "Q"}, {5, kTooMany, "K"}};
+  for (const auto& [Nq, Nk, name] : too_many) {
+    const BackwardProblem wrong = with_gradient(problem({0, 1, Nq, Nk, 8}, format));
+    require_refused(kBackward, wrong, results_of(wrong), name);
+  }
 }
 
 }  // namespace
@@ -568,16 +617,19 @@ void check_refuses(Format16 format) {
 TEST_CASE("refuses shapes, rows, windows, sinks and dropouts that do not fit; gives 0 where there is nothing",
           "[l24][tensor_core_backward][points:2]") {
   for (const Format16 format : kFormats) check_refuses(format);
-  for (const Sizes& n : {Sizes{2, 2, 5, 0, 8}, {2, 2, 0, 5, 8}, {0, 2, 3, 5, 8}})
+  for (const Sizes& n : {Sizes{2, 2, 5, 0, 8}, {2, 2, 0, 5, 8}, {0, 2, 3, 5, 8}, {2, 0, 3, 5, 8}})
     check(kBackward, in_16_bits(with_sink(random_problem(n, kMask)), Format16::bfloat16));
+  for (const Sizes& n : {Sizes{0, 2, 3, 5, 8}, {2, 0, 3, 5, 8}, {1, 1, 0, 0, 8}})
+    require(check(kBackward, problem(n, Format16::bfloat16)).counters.at("launches") == 0,
+            "There is nothing to compute, so nothing should be launched.");
 }
 
 TEST_CASE("reports a launch that CUDA refuses", "[l24][tensor_core_backward][points:1]") {
   check_values(kBackward, problem({1, 2, 5, 6, 8}, Format16::bfloat16));
   for (const Format16 format : kFormats)
-    for (const Problem& p :
-         {random_problem(larger({1, 1, 70, 3, 8})), random_problem(larger({1, 1, 3, 140, 8})),
-          with_sink(random_problem(larger({1, 2, 3, 3, 8})))})
+    for (const Problem& p : {random_problem(larger({1, 1, 70, 3, 8})),
+                             random_problem(larger_of_one_query({1, 1, 1, 140, 8})),  // dK and dV alone
+                             with_sink(random_problem(larger_of_one_query({1, 2, 1, 3, 8})))})  // dsink alone
       check_reports_refused_launch(kBackward, with_gradient(in_16_bits(p, format)));
 }
 

@@ -626,7 +626,8 @@ TEST_CASE("reports a launch that CUDA refuses", "[l15][flash2_backward][points:1
   check_reports_refused_launch(kKernel, with_gradient(random_problem({1, 66'000, 1, 1, 1})),
                                CheckMode::never);
   for (const Int D : {8, 70})
-    for (const Sizes& n : {larger({2, 2, 130, 20, D}), larger_of_one_query({1, 1, 1, 70, D})})  // of dK and dV
+    for (const Sizes& n :
+         {larger({2, 2, 130, 20, D}), larger_of_one_query({1, 1, 1, 70, D})})  // of dK and dV
       check_reports_refused_launch(kKernel, with_gradient(random_problem(n)), CheckMode::never);
 }
 

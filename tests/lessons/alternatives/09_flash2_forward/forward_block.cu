@@ -3,6 +3,7 @@
 
 #include <cuda_runtime.h>
 
+#include <cmath>
 #include <cstdint>
 
 #include "device/attention_arguments.hpp"
@@ -29,6 +30,27 @@ __global__ void __launch_bounds__(Shape::kThreads)
   block.store(device::matrix_of(O, b, h), device::row_of(lse, b, h));
 }
 
+/// O and lse of one query for each thread, all queries of all heads and batches in a row.
+__global__ void rows_kernel(View<const float, 4> Q, View<const float, 4> K, View<const float, 4> V,
+                            View<float, 4> O, View<float, 3> lse, float scale) {
+  const std::int64_t H = Q.shape[1], Nq = Q.shape[2], D = Q.shape[3];
+  const std::int64_t row = std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x;
+  const std::int64_t b = row / (H * Nq), h = row / Nq % H, i = row % Nq;
+  if (b >= Q.shape[0]) return;
+  float m = -INFINITY, l = 0.0f, O_row[kMaxDim] = {};
+  for (std::int64_t j = 0; j < K.shape[2]; ++j) {
+    float S = 0.0f;
+    for (std::int64_t d = 0; d < D; ++d) S += Q(b, h, i, d) * K(b, h, j, d);
+    const float m_new = fmaxf(m, S * scale), base = m_new == -INFINITY ? 0.0f : m_new;
+    const float rescale = expf(m - base), P = expf(S * scale - base);
+    m = m_new;
+    l = l * rescale + P;
+    for (std::int64_t d = 0; d < D; ++d) O_row[d] = O_row[d] * rescale + P * V(b, h, j, d);
+  }
+  lse(b, h, i) = m + logf(l);
+  for (std::int64_t d = 0; d < D; ++d) O(b, h, i, d) = l == 0.0f ? 0.0f : O_row[d] / l;
+}
+
 }  // namespace
 
 void flash2_forward(View<const float, 4> Q, View<const float, 4> K, View<const float, 4> V, View<float, 4> O,
@@ -47,7 +69,12 @@ void flash2_forward(View<const float, 4> Q, View<const float, 4> K, View<const f
 
 void flash2_forward_rows(View<const float, 4> Q, View<const float, 4> K, View<const float, 4> V,
                          View<float, 4> O, View<float, 3> lse, float scale) {
-  flash2_forward(Q, K, V, O, lse, scale);
+  device::require_attention_arguments(Q, K, V, O, Q.shape[1], kMaxDim);
+  device::require_shape("lse", lse, {Q.shape[0], Q.shape[1], Q.shape[2]});
+  const std::int64_t rows = Q.shape[0] * Q.shape[1] * Q.shape[2];
+  if (rows == 0) return;
+  rows_kernel<<<static_cast<unsigned>((rows + 31) / 32), 32>>>(Q, K, V, O, lse, scale);
+  CUDA_CHECK(cudaGetLastError());
 }
 
 }  // namespace course

@@ -71,6 +71,28 @@ __global__ void __launch_bounds__(kQueries)
   }
 }
 
+/// O and lse of one query for each thread, which meets all keys twice: for the maximum, and for the rest.
+__global__ void rows_kernel(View<const float, 4> Q, View<const float, 4> K, View<const float, 4> V,
+                            View<float, 4> O, View<float, 3> lse, float scale) {
+  const std::int64_t i = std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x, b = blockIdx.z, h = blockIdx.y;
+  if (i >= Q.shape[2]) return;
+  const std::int64_t D = Q.shape[3], Nk = K.shape[2];
+  const auto score = [&](std::int64_t j) {
+    float S = 0.0f;
+    for (std::int64_t d = 0; d < D; ++d) S += Q(b, h, i, d) * K(b, h, j, d);
+    return S * scale;
+  };
+  float m = -INFINITY, l = 0.0f, O_row[kMaxDim] = {};
+  for (std::int64_t j = 0; j < Nk; ++j) m = fmaxf(m, score(j));
+  for (std::int64_t j = 0; j < Nk; ++j) {
+    const float P = expf(score(j) - (m == -INFINITY ? 0.0f : m));
+    l += P;
+    for (std::int64_t d = 0; d < D; ++d) O_row[d] += P * V(b, h, j, d);
+  }
+  lse(b, h, i) = m + logf(l);
+  for (std::int64_t d = 0; d < D; ++d) O(b, h, i, d) = l == 0.0f ? 0.0f : O_row[d] / l;
+}
+
 }  // namespace
 
 void flash2_forward(View<const float, 4> Q, View<const float, 4> K, View<const float, 4> V, View<float, 4> O,
@@ -86,7 +108,13 @@ void flash2_forward(View<const float, 4> Q, View<const float, 4> K, View<const f
 
 void flash2_forward_rows(View<const float, 4> Q, View<const float, 4> K, View<const float, 4> V,
                          View<float, 4> O, View<float, 3> lse, float scale) {
-  flash2_forward(Q, K, V, O, lse, scale);
+  device::require_attention_arguments(Q, K, V, O, Q.shape[1], kMaxDim);
+  device::require_shape("lse", lse, {Q.shape[0], Q.shape[1], Q.shape[2]});
+  if (Q.shape[0] * Q.shape[1] * Q.shape[2] == 0) return;
+  const dim3 grid(static_cast<unsigned>((Q.shape[2] + 127) / 128), static_cast<unsigned>(Q.shape[1]),
+                  static_cast<unsigned>(Q.shape[0]));
+  rows_kernel<<<grid, 128>>>(Q, K, V, O, lse, scale);
+  CUDA_CHECK(cudaGetLastError());
 }
 
 }  // namespace course

@@ -170,8 +170,9 @@ __global__ void keys_kernel(View<const float, 4> Q, View<const float, 4> K, View
                 const float P = device::weight_of(dot(k, Q_smem[n], D) * scale,
                                                   lse_head.data[query * lse_head.strides[0]]);
                 const float factor = keeping(blockIdx.z, head, query, key);
-                const float dS = device::score_gradient(P, factor * dot(v, dO_smem[n], D),
-                                                        delta_head.data[query * delta_head.strides[0]]);
+                const float product = dot(v, dO_smem[n], D), dP = factor == 0.0f ? 0.0f : factor * product;
+                const float dS =
+                    device::score_gradient(P, dP, delta_head.data[query * delta_head.strides[0]]);
                 for (std::int64_t d = 0; d < D; ++d)
                   dv[d] += P * factor * dO_smem[n][d], dk[d] += dS * Q_smem[n][d];
               });
@@ -201,8 +202,9 @@ __global__ void queries_kernel(View<const float, 4> Q, View<const float, 4> K, V
             first_query, K_smem, V_smem, [&](std::int64_t n, std::int64_t key) {
               if (query >= sees.Nq || !sees(query, key)) return;
               const float P = device::weight_of(dot(q, K_smem[n], D) * scale, lse_row);
-              const float dS = device::score_gradient(
-                  P, keeping(blockIdx.z, blockIdx.y, query, key) * dot(g, V_smem[n], D), delta_row);
+              const float factor = keeping(blockIdx.z, blockIdx.y, query, key);
+              const float product = dot(g, V_smem[n], D), dP = factor == 0.0f ? 0.0f : factor * product;
+              const float dS = device::score_gradient(P, dP, delta_row);
               for (std::int64_t d = 0; d < D; ++d) dq[d] += dS * K_smem[n][d];
             });
   rows.leave(dq, scale, device::matrix_of(dQ, blockIdx.z, blockIdx.y), first_query);

@@ -34,8 +34,7 @@ void attention_forward(View<const float, 4> Q, View<const float, 4> K, View<cons
 ///         as in lesson 17 and Z as above: delta = rowsum(dO ∘ O), dP = (dO·Vᵀ) ∘ Z, dS = P ∘ (dP - delta),
 ///         dQ = dS·K·scale, dK = dSᵀ·Q·scale, dV = (P ∘ Z)ᵀ·dO, and dsink as in lesson 17.
 /// Launch, shapes, domain, error: as in lesson 17. With a dropout below 2⁻³², its bits, whatever the seed.
-/// The
-///         dP of a weight that is dropped is 0, whatever V and dO hold.
+///         The dP of a weight that is dropped is 0, whatever V and dO hold.
 /// Cost:   the bytes of lesson 17, and two calls of philox() for four weights. Nothing of size Nq·Nk: Z is
 ///         stored nowhere.
 /// @throws as attention_forward().

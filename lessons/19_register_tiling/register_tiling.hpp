@@ -22,9 +22,9 @@ inline constexpr std::int64_t kMaxDim = 128;  ///< numbers in a query, key or va
 ///         been accepted.
 /// Domain: lse is a natural logarithm. A query that sees no key, or only scores of -inf, gets O = 0 and
 ///         lse = -inf. NaN or +inf among the scores that a query sees makes its O and lse NaN; a scale of 0
-///         times a product of -inf may count as -inf. K may hold anything where the query does not see it. A
-///         weight of 0 times NaN or an infinity in V is NaN, and this holds for a hidden key, too, if its
-///         tile was loaded.
+///         times a product of -inf may count as -inf, and a scale above 2¹²⁷ as infinite. K may hold anything
+///         where the query does not see it. A weight of 0 times NaN or an infinity in V is NaN, and this
+///         holds for a hidden key, too, if its tile was loaded.
 /// Error:  at most twice that of a plain float32 implementation, also where scores are as large as 1000. The
 ///         same input gives the same bits every time.
 /// Cost:   reads Q once; K and V for each tile of queries, up to the last key that one of them sees, rounded

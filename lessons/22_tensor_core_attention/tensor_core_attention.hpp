@@ -28,7 +28,8 @@ constexpr std::int64_t keys_of_a_tile(std::int64_t D) { return D <= 128 ? 64 : 3
 ///         Without queries nothing is launched.
 /// Launch: one kernel, a block for each queries_of_a_block(D) of a head, those with most keys to load first;
 ///         returns once it has been accepted.
-/// Domain: `scale` is finite and not negative. sink[h] joins the denominator of each row of head h,
+/// Domain: `scale` is finite and not negative; above 2¹²⁷ it may count as infinite. sink[h] joins the
+/// denominator of each row of head h,
 ///         unscaled, and has no value. A query that sees no key, or only scores of -inf, gets O = 0 and lse
 ///         = sink[h], or -inf without a sink. NaN or +inf among the scores that a query sees makes its O and
 ///         lse NaN, and so does such a sink if it sees any key; if it sees none, it may. Where `scale` is 0,

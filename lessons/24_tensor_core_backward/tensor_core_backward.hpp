@@ -32,7 +32,8 @@ inline constexpr std::int64_t kMaxDim = 128;  ///< numbers in a query, key or va
 ///         j <= p) and (p - j < window, or j < sinks). A weight of 0 takes no part in dS, and one that is
 ///         dropped has a dP of 0, whatever V and dO hold. A query that sees no key has dQ = 0 and no part in
 ///         dK and dV. NaN in lse, Q, K, V, O or dO makes what it enters NaN, also as 0 times NaN within the
-///         tiles that meet. float16 ends at 65504: a dS or a result beyond it is infinite.
+///         tiles that meet. A scale above 2¹²⁷ may count as infinite. float16 ends at 65504: a dS or a result
+///         beyond it is infinite.
 /// Error:  at most twice that of a plain float32 implementation on the same numbers, and what rounding P ∘ Z,
 ///         dS and the results to 16 bits costs. The same input gives the same bits every time.
 /// Cost:   7 products of Nq x Nk x D for each head, on tensor cores. Reads Q and dO once for every 128 keys,

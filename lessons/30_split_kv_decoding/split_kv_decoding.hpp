@@ -34,7 +34,8 @@ inline constexpr std::int64_t kBlocksAtOnce = 2;  ///< of a multiprocessor, as c
 /// Splits: split s gets ⌈tiles / splits⌉ tiles of kTileKeys tokens, from tile s · ⌈tiles / splits⌉ on, as far
 ///         as there are any; partial_O and partial_lse become O and lse of its tokens alone, 0 and -inf if
 ///         there are none. They are merged in the order of s.
-/// Domain: `scale` is finite and not negative. lse is a natural logarithm. A query that sees no key, or only
+/// Domain: `scale` is finite and not negative; above 2¹²⁷ it may count as infinite. lse is a natural
+/// logarithm. A query that sees no key, or only
 ///         scores of -inf, gets O = 0 and lse = -inf, as does each with a length of 0 or less. NaN or +inf
 ///         among the scores that a query sees makes its O and lse NaN. Where `scale` is 0, a product Q·Kᵀ of
 ///         -inf may give a score of -inf or NaN. A NaN or an infinity among the values of a sequence may

@@ -175,7 +175,8 @@ TEST_CASE("rows: follows the maximum, keeps large scores apart, and gives zeros 
   }
   attention_tests::check(kRows, with_negative_scale(random_problem({1, 2, 20, 60, 32})));
   attention_tests::check(kRows, with_empty_rows(random_problem({1, 2, 12, 50, 8})));
-  attention_tests::check(kRows, with_keys_of_minus_inf(random_problem({2, 2, 12, 50, 8}), 30));
+  const Problem minus_inf = with_keys_of_minus_inf(random_problem({2, 2, 12, 50, 8}), 30);
+  for (const Problem& q : {minus_inf, with_infinite_values(minus_inf)}) attention_tests::check(kRows, q);
   attention_tests::check(kRows, with_not_numbers(random_problem(larger({2, 3, 31, 40, 20}))));
 }
 
@@ -296,7 +297,9 @@ TEST_CASE("gives zeros and an lse of -inf where all scores of a row are -inf",
 
 TEST_CASE("gives no weight to scores of -inf, whole tiles of them among others",
           "[l09][flash2_forward][points:2]") {
-  check_results(with_keys_of_minus_inf(random_problem({2, 2, 12, 150, 8}), 130));
+  const Problem p = with_keys_of_minus_inf(random_problem({2, 2, 12, 150, 8}), 130);
+  check_results(p);
+  check_results(with_infinite_values(p));  // 0 times an infinity is NaN
 }
 
 TEST_CASE("lets NaN and infinities go where they must, and nowhere else", "[l09][flash2_forward][points:1]") {

@@ -161,6 +161,8 @@ TEST_CASE("gives zeros where all scores of a row are -inf, and no weight to a sc
           "[l10][causal][points:1]") {
   check(kKernel, with_empty_rows(causal_problem({1, 2, 12, 30, 8})));
   check(kKernel, with_keys_of_minus_inf(causal_problem({1, 2, 80, 80, 8}), 70));
+  // A query that sees all keys: 0 times an infinity is NaN.
+  check(kKernel, with_infinite_values(with_keys_of_minus_inf(causal_problem({1, 2, 1, 150, 8}), 130)));
 }
 
 TEST_CASE("lets NaN and infinities go where they must, and nowhere else", "[l10][causal][points:1]") {

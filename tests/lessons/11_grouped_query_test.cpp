@@ -631,7 +631,9 @@ TEST_CASE("keeps large scores apart", "[l11][grouped_query][points:1]") {
 
 TEST_CASE("gives zeros where a query sees no key, or only scores of -inf", "[l11][grouped_query][points:1]") {
   check(kKernel, with_empty_rows(random_problem({1, 4, 12, 150, 8, 2})));
-  check(kKernel, with_keys_of_minus_inf(random_problem({1, 4, 12, 150, 8, 2}), 130));
+  const Problem p = with_keys_of_minus_inf(random_problem({1, 4, 12, 150, 8, 2}), 130);
+  check(kKernel, p);
+  check(kKernel, with_infinite_values(p));  // 0 times an infinity is NaN
   check(kKernel, random_problem({1, 6, 100, 3, 8, 2}, kCausal));
 }
 
@@ -643,6 +645,7 @@ TEST_CASE("lets NaN and infinities go where they must, and nowhere else", "[l11]
 TEST_CASE("gives 0 without keys, and launches nothing without queries", "[l11][grouped_query][points:1]") {
   check_nothing_to_do(kKernel);
   check_nothing_to_do(kKernel, kCausal);
+  check(kKernel, random_problem({2, 0, 3, 5, 8, 2}));
   check(kKernel, random_problem({2, 6, 5, 0, 8, 2}));
 }
 

@@ -717,6 +717,9 @@ TEST_CASE("gives no weight to scores of -inf, and zeros where there are no other
           "[l12][sliding_window][points:1]") {
   check_values(with_empty_rows(random_problem({1, 2, 12, 150, 8}, window_of(90))));
   check_values(with_keys_of_minus_inf(random_problem({1, 2, 150, 150, 8}, window_of(70)), 130));
+  // A query that sees all keys: 0 times an infinity is NaN.
+  check_values(
+      with_infinite_values(with_keys_of_minus_inf(random_problem({1, 2, 1, 150, 8}, window_of(150)), 130)));
 }
 
 TEST_CASE("keeps NaN in K from queries that do not see it", "[l12][sliding_window][points:2]") {

@@ -451,6 +451,9 @@ TEST_CASE("gives no weight to scores of -inf", "[l13][attention_sinks][points:1]
   check_values(empty);
   check_values(with_sink(empty));
   check_values(with_keys_of_minus_inf(random_problem({1, 2, 80, 150, 8}, seeing(30, 4)), 130));
+  // A query that sees all keys: 0 times an infinity is NaN.
+  check_values(
+      with_infinite_values(with_keys_of_minus_inf(random_problem({1, 2, 1, 150, 8}, seeing(150, 4)), 130)));
 }
 
 TEST_CASE("keeps large scores apart", "[l13][attention_sinks][points:1]") {

@@ -553,8 +553,9 @@ TEST_CASE("keeps large scores apart, and gives no weight to scores of -inf",
     check_values(kBackward, with_infinite_products(random_problem(larger({1, 4, 20, 30, D, 2}), mask)));
     check_values(with_small_weight(larger({1, 1, 1, 70, D})));
   }
-  check_values(kBackward,
-               with_not_numbers_of_results(with_gradient(random_problem(larger({1, 3, 7, 9, 8})))));
+  for (const Problem& p :
+       {random_problem(larger({1, 3, 7, 9, 8})), with_sink(random_problem({1, 3, 7, 9, 8}))})
+    check_values(kBackward, with_not_numbers_of_results(with_gradient(p)));
   check_small_weights(kBackward);
 }
 
@@ -579,6 +580,7 @@ TEST_CASE("gives 0 without keys, queries or batches", "[l17][full_backward][poin
   const reference::Mask mask{.causal = true, .window = 3, .sinks = 1};
   check(kForward, with_sink(random_problem({1, 2, 5, 6, 3}, mask)));
   check_nothing_to_do(kForward, mask);
+  check(kForward, with_sink(random_problem({2, 2, 5, 0, 8}, mask)));
   check_nothing_to_do(kBackward, mask);
 }
 

@@ -525,8 +525,9 @@ TEST_CASE("drops weights beside masks, sinks and groups, in all strides and dime
                  with_infinite_products(dropped(random_problem(larger({1, 4, 20, 30, D, 2}), kMask), 0.25f)));
     check_forward(with_small_weight(larger({1, 1, 1, 70, D})));
   }
-  check_values(kBackward, with_not_numbers_of_results(
-                              with_gradient(dropped(random_problem(larger({1, 3, 7, 9, 8})), 0.25f))));
+  for (const Problem& q :
+       {random_problem(larger({1, 3, 7, 9, 8})), with_sink(random_problem({1, 3, 7, 9, 8}))})
+    check_values(kBackward, with_not_numbers_of_results(with_gradient(dropped(q, 0.25f))));
   check_small_weights(kBackward);
   check_drawn(kForward, kTakes, with_drawn_dropout);
   check_drawn(kBackward, with_drawn_dropout);
@@ -694,6 +695,7 @@ TEST_CASE("launches nothing where there is nothing to do, and reports a launch t
           "[l18][dropout][points:1]") {
   check_both(dropped(with_sink(random_problem({1, 2, 5, 5, 2}, kMask)), 0.25f));
   check_nothing_to_do(kForward, kMask);
+  check_forward(with_sink(random_problem({2, 2, 5, 0, 8}, kMask)));
   check_nothing_to_do(kBackward, kMask);
   check_reports_refused_launch(kForward, random_problem(larger({1, 1, 70, 3, 2}), kMask));
   check_reports_refused_launch(kBackward, with_gradient(random_problem(larger({1, 1, 70, 3, 2}), kMask)));

@@ -458,7 +458,9 @@ TEST_CASE("follows a maximum that rises from tile to tile, and one that stays in
 TEST_CASE("gives zeros where all scores of a row are -inf, and no weight to a score of -inf",
           "[l19][register_tiling][points:1]") {
   check_results(with_empty_rows(random_problem({1, 2, 12, 150, 8})));
-  check_results(with_keys_of_minus_inf(random_problem({2, 2, 12, 150, 8}), 130));
+  const Problem p = with_keys_of_minus_inf(random_problem({2, 2, 12, 150, 8}), 130);
+  check_results(p);
+  check_results(with_infinite_values(p));  // 0 times an infinity is NaN
 }
 
 TEST_CASE("lets NaN and infinities go where they must, and nowhere else",

@@ -353,8 +353,9 @@ TEST_CASE("lets NaN and infinities go where they must, and nowhere else",
     check_values(kBackward, with_infinite_products(in_16_bits(p, Format16::bfloat16)));
   }
   for (const Format16 format : kFormats)
-    check_values(kBackward,
-                 with_not_numbers_of_results(with_gradient(problem(larger({1, 3, 7, 9, 8}), format))));
+    for (const Problem& p :
+         {random_problem(larger({1, 3, 7, 9, 8})), with_sink(random_problem({1, 3, 7, 9, 8}))})
+      check_values(kBackward, with_not_numbers_of_results(with_gradient(in_16_bits(p, format))));
   // dP is about 80,000, more than float16 can hold; dS, its difference from delta times P, is not.
   Problem p = random_problem({1, 1, 20, 20, 8});
   for (float& x : p.V.storage()) x *= 50.0f;
@@ -617,8 +618,12 @@ void check_refuses(Format16 format) {
 TEST_CASE("refuses shapes, rows, windows, sinks and dropouts that do not fit; gives 0 where there is nothing",
           "[l24][tensor_core_backward][points:2]") {
   for (const Format16 format : kFormats) check_refuses(format);
-  for (const Sizes& n : {Sizes{2, 2, 5, 0, 8}, {2, 2, 0, 5, 8}, {0, 2, 3, 5, 8}, {2, 0, 3, 5, 8}})
-    check(kBackward, in_16_bits(with_sink(random_problem(n, kMask)), Format16::bfloat16));
+  for (const Sizes& n : {Sizes{2, 2, 5, 0, 8}, {2, 2, 0, 5, 8}, {0, 2, 3, 5, 8}, {2, 0, 3, 5, 8}}) {
+    const BackwardProblem p =
+        with_gradient(in_16_bits(with_sink(random_problem(n, kMask)), Format16::bfloat16));
+    check(kBackward, p);
+    check(kBackward, with_gaps(p));
+  }
   for (const Sizes& n : {Sizes{0, 2, 3, 5, 8}, {2, 0, 3, 5, 8}, {1, 1, 0, 0, 8}})
     require(check(kBackward, problem(n, Format16::bfloat16)).counters.at("launches") == 0,
             "There is nothing to compute, so nothing should be launched.");

@@ -3,6 +3,7 @@
 
 #include "29_pytorch_op/pytorch_op.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstdint>
@@ -48,6 +49,11 @@ Lent without_strides(Lent x) {
   x.has_strides = false;
   x.strides.assign(x.shape.size(), 0);
   return x;
+}
+
+/// The same tensor; without strides, perhaps, where it has no gaps.
+Lent with_or_without_strides(Lent lent, const Tensor<float>& x, Random& random) {
+  return x.is_contiguous() && random.integer(0, 1) == 0 ? without_strides(std::move(lent)) : lent;
 }
 
 Tensor<std::int64_t> numbers_of(const std::vector<Lent>& all) {
@@ -325,6 +331,8 @@ const std::vector<std::pair<std::string, std::function<void(Lent&)>>> kNoViews{
     {"of float64", [](Lent& x) { x.bits = 64; }},
     {"of int32", [](Lent& x) { x.code = kDLInt; }},
     {"of two numbers an element", [](Lent& x) { x.lanes = 2; }},
+    {"of two numbers of 16 bits an element", [](Lent& x) { x.bits = 16, x.lanes = 2; }},
+    {"of four numbers of 8 bits an element", [](Lent& x) { x.bits = 8, x.lanes = 4; }},
     {"of an axis more",
      [](Lent& x) {
        x.shape.push_back(1);
@@ -534,10 +542,11 @@ void check_later(const Problem& p, Random& random) {
   Problem memory = p;
   Forward got = results_for(p), memories;
   std::vector<Lent> all = lent_forward(p, got);
+  const std::array tensors{&p.Q, &p.K, &p.V, &std::as_const(got).O, &std::as_const(got).lse};
   std::array<Int, 5> before{};
   for (std::size_t i = 0; i < 5; ++i) {
     before[i] = random.integer(1, 6);
-    all[i] = later(all[i], before[i]);
+    all[i] = later(with_or_without_strides(all[i], *tensors[i], random), before[i]);
   }
   std::size_t number = 0;
   for (Tensor<float> Problem::*X : {&Problem::Q, &Problem::K, &Problem::V})
@@ -649,9 +658,12 @@ TEST_CASE("nothing to do launches nothing; without rows on one side, what is lef
     Backward got = results_for(p);
     require_none(attend_backward(p, got, lent_backward(p, got)), "Backward, there are no rows");
   }
-  check_forward(random_problem(no_keys));
-  check_backward(with_gradient(random_problem(no_queries)));
-  check_backward(with_gradient(random_problem(no_keys)));
+  for (const Problem& p : {random_problem(no_keys), with_gaps(random_problem(no_keys))}) check_forward(p);
+  for (const Sizes& sizes : {no_queries, no_keys}) {
+    const BackwardProblem p = with_gradient(random_problem(sizes));
+    check_backward(p);
+    check_backward(with_gaps(p));
+  }
   check_forward(random_problem({.B = 1, .H = 1, .Nq = 1, .Nk = 1, .D = 1}));
 }
 
@@ -665,14 +677,21 @@ TEST_CASE("backward: tensors without strides are row-major", "[l29][backward][po
 
 namespace {
 
-/// With the axes of each tensor in an order of its own, and once more from any place in memory on.
+/// With the axes of most tensors in an order of its own, and once more from any place in memory on. Of the
+/// others, some have no strides.
 void check_any_order(BackwardProblem any, Random& random) {
+  const auto reorder = [&random](Tensor<float>* x) {
+    if (random.integer(0, 3) != 0) *x = lay_out(*x, any_order(x->shape(), random));
+  };
   const std::array inputs{&any.Q, &any.K, &any.V, &any.O, &any.lse, &any.dO};
-  for (Tensor<float>* x : inputs) *x = lay_out(*x, any_order(x->shape(), random));
+  std::ranges::for_each(inputs, reorder);
   Backward got = results_for(any);
   const std::array results{&got.dQ, &got.dK, &got.dV};
-  for (Tensor<float>* x : results) *x = lay_out(*x, any_order(x->shape(), random));
+  std::ranges::for_each(results, reorder);
   std::vector<Lent> all = lent_backward(any, got);
+  for (std::size_t i = 0; i < all.size(); ++i)
+    all[i] =
+        with_or_without_strides(all[i], i < inputs.size() ? *inputs[i] : *results[i - inputs.size()], random);
   INFO("shape of Q " << format_shape(any.Q.shape()) << "; " << strides_told(all, kNamesBackward));
   const Outcome outcome = attend_backward(any, got, all);
   require_backward(any, got, outcome);

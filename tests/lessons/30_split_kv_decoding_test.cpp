@@ -522,19 +522,41 @@ TEST_CASE("gives the same bits every time, in every order", "[l30][split_kv_deco
     }
 }
 
+namespace {
+
+void require_no_launch(const Decoding& x, const Tensor<float>& Q, Arrays got) {
+  INFO("shape of Q " << format_shape(Q.shape()) << ", of K_pages " << format_shape(x.K_pages.shape()));
+  const Outcome outcome = decode(x, Q, got);
+  require_ran(outcome);
+  require(outcome.counters.at("launches") == 0,
+          "There is nothing to compute, so nothing should be launched.");
+}
+
+}  // namespace
+
 TEST_CASE("launches nothing without queries, and gives 0 without tokens",
           "[l30][split_kv_decoding][points:1]") {
-  for (const Type type : kTypes) check(random_decoding({.H = 2, .H_kv = 1, .D = 8}, {0, 0}, type));
+  for (const Type type : kTypes) {
+    check(random_decoding({.H = 2, .H_kv = 1, .D = 8}, {0, 0}, type));
+    Decoding no_pages = random_decoding({.H = 2, .H_kv = 1, .D = 8}, {0}, type, {.spare_columns = 0});
+    no_pages.K_pages = no_pages.V_pages = Tensor<float>({0, 1, no_pages.cache.page_size, 8});
+    check(no_pages);
+    for (const Heads& n : {Heads{.H = 0, .H_kv = 0, .D = 8}, {.H = 0, .H_kv = 2, .D = 8}}) {
+      const Decoding no_heads = random_decoding(n, {20}, type);
+      require_no_launch(no_heads, queries_of(no_heads), results_of(no_heads));
+    }
+    Decoding no_sequences = random_decoding({.H = 2, .H_kv = 1, .D = 8}, {20}, type);
+    no_sequences.table = Tensor<std::int32_t>({0, 2}), no_sequences.lengths = Tensor<std::int32_t>({0});
+    const Int splits = no_sequences.cache.splits;
+    require_no_launch(no_sequences, Tensor<float>({0, 2, 1, 8}),
+                      {Tensor<float>({0, 2, 1, 8}), Tensor<float>({0, 2, 1}),
+                       Tensor<float>({splits, 0, 2, 1, 8}), Tensor<float>({splits, 0, 2, 1})});
+  }
   const Decoding x = random_decoding({.H = 2, .H_kv = 1, .Nq = 0, .D = 8}, {10, 20}, Format16::bfloat16);
   const Decoding of_many_splits =
       random_decoding({.H = 2, .H_kv = 1, .Nq = 0, .D = 8}, {10}, std::nullopt, {.splits = kMaxSplits});
-  for (const Decoding* one : {&x, &of_many_splits}) {
-    Arrays got = results_of(*one);
-    const Outcome outcome = decode(*one, queries_of(*one), got);
-    require_ran(outcome);
-    require(outcome.counters.at("launches") == 0,
-            "There is nothing to compute, so nothing should be launched.");
-  }
+  for (const Decoding* one : {&x, &of_many_splits})
+    require_no_launch(*one, queries_of(*one), results_of(*one));
 }
 
 namespace {

@@ -433,6 +433,7 @@ void check_window_that_hides_nothing(const Kernel& kernel, const Problem& p, Tes
 void check_nothing_to_do(const Kernel& kernel, const reference::Mask& mask, TestLine where) {
   check(kernel, random_problem({2, 2, 5, 0, 8}, mask), {}, where);
   check(kernel, random_problem({1, 2, 130, 0, 100}, mask), {}, where);
+  check(kernel, with_gaps(random_problem({2, 2, 5, 0, 8}, mask)), {}, where);
   for (const Sizes& n : {Sizes{2, 2, 0, 5, 8}, {0, 2, 3, 5, 8}, {2, 0, 3, 5, 8}, {1, 1, 0, 0, 8}}) {
     const Outcome outcome = check(kernel, random_problem(n, mask), {}, where);
     require(outcome.counters.at("launches") == 0,

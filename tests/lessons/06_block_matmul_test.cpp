@@ -482,6 +482,15 @@ void require_traffic(const Profile& profile, const Problem& p, TileShape tile) {
   require_stored_once(profile, p);
 }
 
+/// matmul_tiled is the kernel before registers: a thread for each element of C.
+void require_thread_an_element(const Outcome& outcome, const Problem& p) {
+  const std::int64_t threads = outcome.counters.at("threads"), elements = p.M() * p.N();
+  require(threads >= elements, "The launch had " + std::to_string(threads) + " threads for the " +
+                                   std::to_string(elements) +
+                                   " elements of C. In matmul_tiled, each thread computes one of them; tiles "
+                                   "in registers are what matmul is for.");
+}
+
 void require_no_conflicts(const Profile& profile) {
   for (const auto& [traffic, verb] :
        {std::pair{profile.shared_load, "reads"}, {profile.shared_store, "writes"}}) {
@@ -516,7 +525,10 @@ void check_cost(Entry<Product> entry, const Problem& p) {
   INFO(describe(p));
   require_traffic(*profile, p, tile_of(entry));
   const auto up = [](std::int64_t size) { return (size + 127) / 128 * 128; };  // to the largest tiles
-  if (!tiled) require_register_tile(*profile, up(p.M()) * up(p.N()) * p.K());
+  if (tiled)
+    require_thread_an_element(outcome, p);
+  else
+    require_register_tile(*profile, up(p.M()) * up(p.N()) * p.K());
   require_no_conflicts(*profile);
   require_barriers(outcome, *profile, p, tiled ? kTile : 8);
   require_busy_lanes(*profile);
@@ -558,9 +570,13 @@ void check_ragged_counters(Entry<Product> entry) {
     const Profile* profile = profile_of(outcome);
     if (!profile) return;
     INFO(describe(p));
-    if (entry.name == kRegisters.name) require_register_tile(*profile, kSide * kSide * kK);
+    const bool tiled = entry.name == kTiled.name;
+    if (tiled)
+      require_thread_an_element(outcome, p);
+    else
+      require_register_tile(*profile, kSide * kSide * kK);
     require_no_conflicts(*profile);
-    require_barriers(outcome, *profile, p, entry.name == kTiled.name ? kTile : 8);
+    require_barriers(outcome, *profile, p, tiled ? kTile : 8);
     require_stored_once(*profile, p);
   }
 }

@@ -1,5 +1,5 @@
-// Alternative for lesson 06: the tiles of common/device, to which this lesson's own grew. The whole product,
-// and its parts one by one.
+// Alternative for lesson 06: the tiles of common/device, to which this lesson's own grew: the whole product,
+// and the tiles alone.
 
 #include "block_matmul.hpp"
 
@@ -14,7 +14,6 @@ namespace course {
 namespace {
 
 using Large = device::TileShape<128, 128, 16, 8, 8>;
-using Small = device::TileShape<64, 64, 32, 4, 4, 16>;
 
 __global__ void __launch_bounds__(Large::kThreads, 2)
     matmul_kernel(View<const float, 2> A, View<const float, 2> B, View<float, 2> C, unsigned tiles_across) {
@@ -25,21 +24,24 @@ __global__ void __launch_bounds__(Large::kThreads, 2)
   device::store_tile<Large>(acc, C, first_row, first_col);
 }
 
-__global__ void matmul_by_parts_kernel(View<const float, 2> A, View<const float, 2> B, View<float, 2> C,
-                                       unsigned tiles_across) {
-  __shared__ Small::ATile A_smem;
-  __shared__ Small::BTile B_smem;
-  const std::int64_t first_row = std::int64_t{blockIdx.x / tiles_across} * Small::kRows;
-  const std::int64_t first_col = std::int64_t{blockIdx.x % tiles_across} * Small::kCols;
-  Small::Accumulator acc = {};
-  for (std::int64_t k = 0; k < A.shape[1]; k += Small::kDepth) {
-    device::load_tile<Small::kThreads>(A, first_row, k, A_smem);
-    device::load_tile<Small::kThreads>(device::transposed(B), first_col, k, B_smem);
+/// The same tiles, smaller, for one element of C a thread.
+__global__ void __launch_bounds__(kTile* kTile)
+    matmul_tiled_kernel(View<const float, 2> A, View<const float, 2> B, View<float, 2> C,
+                        unsigned tiles_across) {
+  __shared__ device::SharedTile<kTile, kTile> A_smem, B_smem;
+  const int x = static_cast<int>(threadIdx.x) % kTile, y = static_cast<int>(threadIdx.x) / kTile;
+  const std::int64_t first_row = std::int64_t{blockIdx.x / tiles_across} * kTile;
+  const std::int64_t first_col = std::int64_t{blockIdx.x % tiles_across} * kTile;
+  float sum = 0.0f;
+  for (std::int64_t first_k = 0; first_k < A.shape[1]; first_k += kTile) {
+    device::load_tile<kTile * kTile>(A, first_row, first_k, A_smem);
+    device::load_tile<kTile * kTile>(device::transposed(B), first_col, first_k, B_smem);
     __syncthreads();  // both tiles are complete
-    device::multiply_add<Small>(A_smem, B_smem, acc);
+    for (int k = 0; k < kTile; ++k) sum += A_smem.at[k][y] * B_smem.at[k][x];
     __syncthreads();  // all threads have read them
   }
-  device::store_tile<Small>(acc, C, first_row, first_col);
+  const std::int64_t row = first_row + y, col = first_col + x;
+  if (row < C.shape[0] && col < C.shape[1]) C.data[row * C.strides[0] + col * C.strides[1]] = sum;
 }
 
 void require_product(const View<const float, 2>& A, const View<const float, 2>& B, const View<float, 2>& C) {
@@ -62,9 +64,9 @@ void matmul(View<const float, 2> A, View<const float, 2> B, View<float, 2> C) {
 void matmul_tiled(View<const float, 2> A, View<const float, 2> B, View<float, 2> C) {
   require_product(A, B, C);
   if (C.shape[0] == 0 || C.shape[1] == 0) return;
-  const std::int64_t across = (C.shape[1] - 1) / Small::kCols + 1, down = (C.shape[0] - 1) / Small::kRows + 1;
-  matmul_by_parts_kernel<<<static_cast<unsigned>(across * down), Small::kThreads>>>(
-      A, B, C, static_cast<unsigned>(across));
+  const std::int64_t across = (C.shape[1] - 1) / kTile + 1, down = (C.shape[0] - 1) / kTile + 1;
+  matmul_tiled_kernel<<<static_cast<unsigned>(across * down), kTile * kTile>>>(A, B, C,
+                                                                               static_cast<unsigned>(across));
   CUDA_CHECK(cudaGetLastError());
 }
 

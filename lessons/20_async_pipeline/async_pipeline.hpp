@@ -19,9 +19,9 @@ inline constexpr std::int64_t kProductDepth = 8;  ///< steps of k in one stage o
 /// @brief y = x by way of shared memory, with asynchronous copies that run up to stages - 1 tiles ahead.
 /// Shapes: x and y hold n floats each, in device memory, do not overlap and begin at multiples of 16 bytes.
 ///         n = 0 is legal and launches nothing.
-/// Launch: one kernel of at most `blocks` blocks; block b moves the tiles b, b + blocks, b + 2 · blocks and
-///         so on. While a thread stores its part of a tile, its parts of the next stages - 1 tiles of its
-///         block are on their way. Returns once the launch has been accepted.
+/// Launch: one kernel of as many blocks as there are tiles, but at most `blocks`; block b moves the tiles b,
+///         b + blocks, b + 2 · blocks and so on. While a thread stores its part of a tile, its parts of the
+///         next stages - 1 tiles of its block are on their way. Returns once the launch has been accepted.
 /// Cost:   reads 4n bytes, 16 at a time, and writes 4n bytes. No barriers: a thread stores what it has
 ///         fetched itself.
 /// @throws std::invalid_argument if n is negative, if stages is not 1 to kMaxStages, or if blocks is less

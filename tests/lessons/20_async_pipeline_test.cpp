@@ -98,11 +98,12 @@ void require_copy_launch(const Outcome& outcome, std::int64_t n, int blocks) {
   }
   require(launches == 1,
           "copy_through_shared launched " + std::to_string(launches) + " kernels; it should launch one.");
-  const std::int64_t launched = outcome.counters.at("blocks"), wanted = Rounds{n, blocks}.grid();
-  require(launched == wanted, "The launch had " + std::to_string(launched) +
-                                  " blocks. With blocks = " + std::to_string(blocks) + " and " +
-                                  std::to_string(Rounds{n, blocks}.tiles()) + " tiles it should have " +
-                                  std::to_string(wanted) + ".");
+  const Rounds rounds{n, blocks};
+  const std::int64_t launched = outcome.counters.at("blocks"), tiles = rounds.tiles();
+  require(
+      launched == rounds.grid(),
+      fmt::format("The launch had {} block{}. With blocks = {} and {} tile{} it should have {}.", launched,
+                  launched == 1 ? "" : "s", blocks, tiles, tiles == 1 ? "" : "s", rounds.grid()));
 }
 
 /// With these, a launch of more than one block is refused.

@@ -584,6 +584,10 @@ TEST_CASE("reports a launch that CUDA refuses", "[l03][weighted_row_sum][points:
     const Outcome outcome = sum_rows(entry, p, y, options);
     if (!require_refused_launch(outcome, unlimited)) {
       require_sums(y, p);
+      // Along y and z there is room for fewer blocks than along x.
+      if (const std::int64_t blocks = unlimited.counters.at("blocks"); blocks > 1)
+        check(entry, random_problem(drawn::rows_of_65536_blocks(p.rows(), blocks, random), 1, 1),
+              {.check = CheckMode::never});
     } else {
       // Nothing runs here, so that as many rows as the contract allows need no memory.
       INFO("With rows = kMaxRows, too, it is CUDA that refuses");

@@ -694,6 +694,7 @@ TEST_CASE("takes the largest and the smallest numbers, and rows in order of size
     INFO("data: " << pattern_name(pattern));
     check(dense(adversarial(pattern, {4, 500}, case_seed())));
   }
+  check(dense(uniform({2, 300}, -3e38f, -1e30f, case_seed())));
 }
 
 TEST_CASE("gives rows of 100,000 columns that add up to 1", "[l04][safe_softmax][points:3]") {
@@ -829,6 +830,10 @@ TEST_CASE("reports a launch that CUDA refuses", "[l04][safe_softmax][points:1]")
   const Outcome outcome = run(p, y, options);
   if (!require_refused_launch(outcome, unlimited)) {
     require_softmax(y, p);
+    // Along y and z there is room for fewer blocks than along x.
+    if (const Col blocks = unlimited.counters.at("blocks"); blocks > 1)
+      check(random_problem(drawn::rows_of_65536_blocks(p.rows(), blocks, random), 1),
+            {.check = CheckMode::never});
   } else {
     // Nothing runs then, so that rows need no memory. At 8 threads a row or more, 2^29 + 1 rows have so many
     // threads that 32 bits keep only those of one row.

@@ -107,6 +107,11 @@ std::int64_t row_stride(std::int64_t cols, Random& random, bool far) {
   return cols + random.integer(0, 1) * random.integer(1, 9);
 }
 
+std::int64_t rows_of_65536_blocks(std::int64_t rows, std::int64_t blocks, Random& random) {
+  const std::int64_t rows_of_a_block = (rows - 1) / blocks + 1;
+  return 65'535 * rows_of_a_block + random.integer(1, 500);
+}
+
 Tensor<float> rows(std::int64_t rows, std::int64_t cols, Random& random) {
   Tensor<float> x = uniform({rows, cols}, -4.0f, 4.0f, random.bits());
   const std::int64_t first = random.integer(0, kKinds - 1);

@@ -34,6 +34,10 @@ Strides strides(std::int64_t rows, std::int64_t cols, Random& random);
 /// Close together or with a gap; or `far`: twice as far at least.
 std::int64_t row_stride(std::int64_t cols, Random& random, bool far = false);
 
+/// @brief So many rows that a launch like this one has 65,536 blocks or a few more: a grid may have that many
+/// along x, but 65,535 along y and z.
+std::int64_t rows_of_65536_blocks(std::int64_t rows, std::int64_t blocks, Random& random);
+
 /// @brief Rows of numbers from -4 to 4, of which one rises or falls by 200, one lies at 10,000 or -10,000,
 /// one holds NaN, one infinities, one is -inf but for a few numbers and one throughout; as many as there are
 /// rows, in any order.

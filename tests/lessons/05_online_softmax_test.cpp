@@ -220,6 +220,12 @@ void check_refused_launches(const Problem& p, CheckMode check_mode = CheckMode::
   // Nothing runs then, so that rows need no memory. At 8 threads a row or more, 2^29 + 1 rows have so many
   // threads that 32 bits keep only those of one row.
   const std::array many{(Col{1} << 29) + 1, kMaxRows};
+  // Along y and z there is room for fewer blocks than along x.
+  Random random(case_seed());
+  const auto of_many_blocks = [&](const Outcome& outcome) {
+    const Col blocks = outcome.counters.at("blocks");
+    return random_problem(blocks > 1 ? drawn::rows_of_65536_blocks(p.rows(), blocks, random) : 1, 1, 1);
+  };
   Tensor<float> y(p.x.shape()), max({p.rows()}), sum({p.rows()});
   const Outcome softmax = get_softmax(p, y, unlimited);
   require_ran(softmax);
@@ -232,6 +238,7 @@ void check_refused_launches(const Problem& p, CheckMode check_mode = CheckMode::
     }
   } else {
     require_softmax(y, p);
+    check_softmax(of_many_blocks(softmax), 0, {.check = CheckMode::never});
   }
   const Outcome stats = get_stats(p, max, sum, unlimited);
   require_ran(stats);
@@ -243,6 +250,7 @@ void check_refused_launches(const Problem& p, CheckMode check_mode = CheckMode::
     }
   } else {
     require_stats(max, sum, p);
+    check_stats(of_many_blocks(stats), {.check = CheckMode::never});
   }
 }
 

@@ -7,6 +7,7 @@
 #include <cstring>
 #include <functional>
 #include <map>
+#include <new>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -221,10 +222,10 @@ inline void call_configurations(std::int64_t M, std::int64_t N, std::int64_t K, 
   }
 }
 
-/// The costs are those of kCompiled: kRefused throws std::runtime_error, kBroken std::logic_error. asked
-/// counts, for each of them, how often its cost was asked for. It grows by kTooLate as well if a later one
-/// came first. cache: a text, before and after.
-inline constexpr double kRefused = -1, kBroken = -2;
+/// The costs are those of kCompiled: kRefused throws std::runtime_error, kBroken std::logic_error, and
+/// kOutOfMemory std::bad_alloc. asked counts, for each of them, how often its cost was asked for. It grows by
+/// kTooLate as well if a later one came first. cache: a text, before and after.
+inline constexpr double kRefused = -1, kBroken = -2, kOutOfMemory = -3;
 inline constexpr int kTooLate = 1000;
 inline void call_best_configuration(std::int64_t M, std::int64_t N, std::int64_t K, int type,
                                     const char* device, const int* limits, const double* costs, int* asked,
@@ -238,6 +239,7 @@ inline void call_best_configuration(std::int64_t M, std::int64_t N, std::int64_t
       last = i > last ? i : last;
       if (costs[i] == kRefused) throw std::runtime_error("CUDA has refused the launch.");
       if (costs[i] == kBroken) throw std::logic_error("The cost function is broken.");
+      if (costs[i] == kOutOfMemory) throw std::bad_alloc();
       return costs[i];
     }
     throw std::logic_error("The cost was asked for a configuration that is none of kCompiled.");

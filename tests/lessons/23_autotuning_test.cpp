@@ -10,6 +10,7 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <new>
 #include <stdexcept>
 #include <string>
 #include <tuple>
@@ -325,7 +326,10 @@ Search search(const ProblemSize& size, const Device& device, std::vector<double>
 std::string describe(const std::vector<double>& costs) {
   std::string text = "costs:";
   for (const double cost : costs)
-    text += cost == kRefused ? " refused" : cost == kBroken ? " broken" : fmt::format(" {}", cost);
+    text += cost == kRefused       ? " refused"
+            : cost == kBroken      ? " broken"
+            : cost == kOutOfMemory ? " out of memory"
+                                   : fmt::format(" {}", cost);
   return text;
 }
 
@@ -879,14 +883,18 @@ TEST_CASE("search: says so when nothing runs, and passes on what it does not kno
   check_no_search<std::runtime_error>(kLarge, nothing, costs_with(1, {}),
                                       "float32 64 64 16 4 3 4096 4096 4096 " + nothing.name + "\n");
   check_no_search<std::logic_error>(kLarge, kH100, costs_with(2, {{4, kBroken}}));
+  check_no_search<std::bad_alloc>(kLarge, kH100, costs_with(2, {{4, kOutOfMemory}}));
   Random random(case_seed());  // for sizes, and places in kCompiled, that nobody knows beforehand
   for (int i = 0; i < 6; ++i) {
     const ProblemSize size = drawn_size(random, 32, 9000);
     std::vector<double> costs = costs_with(random.uniform(), {});  // of those that are none of the candidates
     for (const Configuration& c : candidates_of(size, kH100)) costs[place_of(c)] = drawn_none(random);
     check_search_or_none(size, kH100, costs);
-    costs[drawn_candidate(size, kH100, random)] = kBroken;
+    double& cost = costs[drawn_candidate(size, kH100, random)];
+    cost = kBroken;
     check_no_search<std::logic_error>(size, kH100, costs);
+    cost = kOutOfMemory;
+    check_no_search<std::bad_alloc>(size, kH100, costs);
   }
 }
 
@@ -1147,15 +1155,26 @@ TEST_CASE("cache: refuses names that it could not read again", "[l23][write_cach
   std::string broken = "a device of " + std::to_string(random.bits());
   broken[static_cast<std::size_t>(random.integer(0, std::ssize(broken) - 1))] = '\n';
   const std::string indented(static_cast<std::size_t>(random.integer(1, 9)), ' ');
-  for (const std::string& name :
-       {std::string(), std::string(" H100"), std::string("\tH100"), indented + "device",
-        std::string("H100\nfloat32 128 128 8 8 2 1 1 1 H100"), broken}) {
+  for (const std::string& name : {std::string(), std::string(" H100"), std::string("\tH100"),
+                                  std::string{"\v\f\r"[random.integer(0, 2)]} + "H100", indented + "device",
+                                  std::string("H100\nfloat32 128 128 8 8 2 1 1 1 H100"), broken}) {
     Device device = kH100;
     device.name = name;
     INFO("The device is called \"" << name << "\"");
     require_throws<std::invalid_argument>(search(kLarge, device, costs_with(1, {})).outcome);
   }
 }
+
+namespace {
+
+/// Nothing to sum, into a C that is neither row-major nor without gaps.
+Problem problem_of_no_depth(std::int64_t M, std::int64_t N) {
+  Problem p = random_problem(M, N, 0);
+  p.c_strides = {2, 2 * M + 3};
+  return p;
+}
+
+}  // namespace
 
 TEST_CASE("multiplies with every kernel for float32, and all give the same bits",
           "[l23][matmul_with][points:2]") {
@@ -1174,7 +1193,7 @@ TEST_CASE("multiplies with every kernel for bfloat16", "[l23][matmul_with][point
   for (const Configuration& c : kCompiled) {
     if (c.type != Type::bfloat16) continue;
     check_product(random_problem(70, 200, 40), c);
-    check_product(random_problem(1, 8, 0, row_major, row_major, column_major), c);
+    check_product(problem_of_no_depth(7, 8), c);
   }
 }
 
@@ -1194,6 +1213,7 @@ TEST_CASE("multiplies matrices of other shapes and strides", "[l23][matmul_with]
     check_product(random_problem(40, 48, 24), smallest, shifted);
   }
   check_product(random_problem(35, 40, 0), deepest);
+  check_product(problem_of_no_depth(35, 40), deepest);
   check_product(random_problem(0, 5, 7), wide);
   check_product(random_problem(5, 0, 7), wide);
   // And all kernels, with sizes and strides that nobody knows beforehand.
@@ -1219,6 +1239,42 @@ TEST_CASE("multiplies matrices of other shapes and strides", "[l23][matmul_with]
         c);
   }
 }
+
+namespace {
+
+/// Refuses A and B of bfloat16 whose rows cannot be copied 16 bytes at a time, of any size.
+void check_chunks_along_rows(Random& random) {
+  const Configuration& c = kCompiled[random_index(Type::bfloat16, random)];
+  const auto length = [&] { return 8 * random.integer(2, 12); };
+  const auto less = [&] { return random.integer(1, 7); };  // than a chunk
+  const std::int64_t M = length(), N = length(), K = length();
+  const auto refused = [&](std::int64_t cols_of_A, Strides a, std::int64_t cols_of_B, Strides b,
+                           const char* argument, const CallOptions& options = {}) {
+    INFO("configuration " << text_of(c) << "; A of bfloat16: shape " << format_shape({M, cols_of_A})
+                          << ", strides " << format_shape(a) << "; B: shape "
+                          << format_shape({cols_of_A, cols_of_B}) << ", strides " << format_shape(b));
+    const Tensor<bfloat16> A({M, cols_of_A}, a, bfloat16(1.0f)), B({cols_of_A, cols_of_B}, b, bfloat16(1.0f));
+    Tensor<float> C({M, cols_of_B});
+    require_throws<std::invalid_argument>(
+        call_with(options, ENTRY(call_matmul_with_bfloat16), in(A, "A"), in(B, "B"), out(C, "C"), c.rows,
+                  c.cols, c.depth, c.warps, c.stages),
+        argument);
+  };
+  refused(K, {1, M}, N, {N, 1}, "A");
+  refused(K, {K + less(), 1}, N, {N, 1}, "A");
+  refused(K, {2 * K, 2}, N, {N, 1}, "A");
+  refused(K - less(), {K, 1}, N, {N, 1}, "A");
+  refused(K, {K, 1}, N, {1, K}, "B");
+  refused(K, {K, 1}, N, {N + less(), 1}, "B");
+  refused(K, {K, 1}, N - less(), {N, 1}, "B");
+  for (const std::size_t array : {0, 1}) {
+    const auto bytes = static_cast<std::uint32_t>(2 * less());
+    INFO((array == 0 ? "A" : "B") << " begins " << bytes << " bytes past a multiple of 16");
+    refused(K, {K, 1}, N, {N, 1}, array == 0 ? "A" : "B", with_shifted_array(2, array, bytes));
+  }
+}
+
+}  // namespace
 
 TEST_CASE("refuses a kernel that there is not, shapes that do not fit, and a launch that CUDA refuses",
           "[l23][matmul_with][points:1]") {
@@ -1269,17 +1325,7 @@ TEST_CASE("refuses a kernel that there is not, shapes that do not fit, and a lau
     other.type = Type::bfloat16;
     require_throws<std::invalid_argument>(multiply(p16, C, other));
   }
-  {
-    Tensor<float> taller({72, 40});
-    INFO("A of bfloat16 by columns, which cannot be copied 16 bytes at a time along a row");
-    require_throws<std::invalid_argument>(
-        multiply(random_problem(72, 40, 24, column_major), taller, kCompiled[14]), "A");
-  }
-  {
-    INFO("B of bfloat16 by columns, which cannot be copied 16 bytes at a time along a row");
-    require_throws<std::invalid_argument>(
-        multiply(random_problem(70, 40, 24, row_major, column_major), C, kCompiled[14]), "B");
-  }
+  check_chunks_along_rows(random);
   CallOptions one_block;
   one_block.max_grid_x = 1;
   for (const Type type : {Type::float32, Type::bfloat16}) {

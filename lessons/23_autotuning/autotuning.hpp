@@ -138,8 +138,7 @@ Configuration best_configuration(const ProblemSize& size, const Device& device, 
 /// Launch: one kernel, a block for each tile of C. Returns once it has been accepted.
 /// Error:  as in lessons 20 and 21; every configuration for float32 gives the same bits.
 /// @throws std::invalid_argument if the configuration is none of kCompiled for this type, if A, B and C do
-/// not
-///         fit together, or if rows of bfloat16 cannot be copied in this way.
+///         not fit together, or if rows of bfloat16 cannot be copied in this way.
 /// @throws std::runtime_error if CUDA refuses the launch; no error is left behind.
 void matmul_with(View<const float, 2> A, View<const float, 2> B, View<float, 2> C,
                  const Configuration& configuration);

@@ -23,11 +23,11 @@ inline constexpr std::int64_t kBlocksAtOnce = 2;  ///< of a multiprocessor, as c
 ///         stands at token p = lengths[b] - Nq + i, and sees the tokens up to p.
 /// Shapes: Q, O are (B, H, Nq, D), K_pages, V_pages are (pages, H_kv, P, D), table is (B, columns), lengths
 ///         is (B), lse is (B, H, Nq), partial_O is (splits, B, H, Nq, D), partial_lse is (splits, B, H, Nq),
-///         all in device memory. H_kv divides H, and head h of Q reads head h / (H / H_kv). P is a multiple
-///         of kTileKeys, and D is a multiple of 8. Strides are in elements and not negative; the last axis of
-///         Q, K_pages, V_pages and O has stride 1, and their rows begin at multiples of 16 bytes. The others
-///         have any strides; lengths has no gaps. What is written overlaps nothing. P · columns is at most
-///         2³⁰.
+///         all in device memory. H_kv divides H, and head h of Q reads head h / (H / H_kv). P is a positive
+///         multiple of kTileKeys, and D is a multiple of 8. Strides are in elements and not negative; the
+///         last axis of Q, K_pages, V_pages and O has stride 1, and their rows begin at multiples of 16
+///         bytes. The others have any strides; lengths has no gaps. What is written overlaps nothing. P ·
+///         columns is at most 2³⁰.
 /// Launch: two kernels; the cache is read by `splits` blocks for every kPackedRows rows of a group, which has
 ///         H / H_kv · Nq rows, and every head of K_pages and sequence. Returns once both have been accepted.
 ///         Without queries nothing is launched.
@@ -35,13 +35,13 @@ inline constexpr std::int64_t kBlocksAtOnce = 2;  ///< of a multiprocessor, as c
 ///         as there are any; partial_O and partial_lse become O and lse of its tokens alone, 0 and -inf if
 ///         there are none. They are merged in the order of s.
 /// Domain: `scale` is finite and not negative; above 2¹²⁷ it may count as infinite. lse is a natural
-/// logarithm. A query that sees no key, or only
-///         scores of -inf, gets O = 0 and lse = -inf, as does each with a length of 0 or less. NaN or +inf
-///         among the scores that a query sees makes its O and lse NaN. Where `scale` is 0, a product Q·Kᵀ of
-///         -inf may give a score of -inf or NaN. A NaN or an infinity among the values of a sequence may
-///         reach all of its queries. No page is read past the last token, no table past the last page: what
-///         stands there changes nothing. A page that K_pages does not have is not read, and neither is any
-///         page of a sequence whose length is more than P · columns; O and lse of its sequence are NaN then.
+///         logarithm. A query that sees no key, or only scores of -inf, gets O = 0 and lse = -inf, as does
+///         each with a length of 0 or less. NaN or +inf among the scores that a query sees makes its O and
+///         lse NaN. Where `scale` is 0, a product Q·Kᵀ of -inf may give a score of -inf or NaN. A NaN or an
+///         infinity among the values of a sequence may reach all of its queries. No page is read past the
+///         last token, no table past the last page: what stands there changes nothing. A page that K_pages
+///         does not have is not read, and neither is any page of a sequence whose length is more than P ·
+///         columns; O and lse of its sequence are NaN then.
 /// Error:  S, m, l, O and lse are float32 until the end. Where the type has 16 bits, weights are rounded to
 ///         it for the product with V, after l has got them, and O is rounded at the end; tensor cores cut
 ///         off, as in lesson 21. Beyond that at most twice the error of a plain float32 implementation. The

@@ -327,8 +327,11 @@ TEST_CASE("matmul: takes single rows, columns and elements", "[l14][matmul_backw
 
 TEST_CASE("matmul: gives zeros where nothing is summed, and launches nothing for empty gradients",
           "[l14][matmul_backward][points:1]") {
-  check(random_product(35, 40, 0));  // dX is zero, dW is empty
-  check(random_product(0, 35, 40));  // dW is zero, dX is empty
+  for (Product p : {random_product(35, 40, 0), random_product(0, 35, 40)}) {  // of dX and dW, one is zero
+    check(p);
+    p.dx_strides = p.dw_strides = {2, 2 * 35 + 5};
+    check(p);
+  }
   check(random_product(35, 0, 40));
   check(random_product(0, 0, 0));
 }
@@ -644,7 +647,15 @@ TEST_CASE("reports a launch that CUDA refuses", "[l14][matmul_backward][softmax_
   if (!require_refused_launch(run(product, dX, dW, options), unlimited)) require_gradients(dX, dW, product);
   const Rows rows = random_rows(random.integer(1000, 1200), random.integer(5, 20));
   Tensor<float> dS;
-  if (!require_refused_launch(run(rows, dS, options))) require_gradients(dS, rows);
+  const Outcome unlimited_rows = run(rows, dS);
+  require_ran(unlimited_rows);
+  require_gradients(dS, rows);
+  if (require_refused_launch(run(rows, dS, options), unlimited_rows)) return;
+  require_gradients(dS, rows);
+  // Along y and z there is room for fewer blocks than along x.
+  if (const Col blocks = unlimited_rows.counters.at("blocks"); blocks > 1)
+    check(random_rows(drawn::rows_of_65536_blocks(rows.rows(), blocks, random), 1),
+          {.check = CheckMode::never});
 }
 
 TEST_CASE("gives the same bits in every order of blocks and threads",
@@ -708,8 +719,8 @@ TEST_CASE("attention: takes more keys than queries, fewer, one and none, with ga
   }
   check_orders(random_head(70, 90, 9));
   for (const auto& [Nq, Nk, D] :
-       {std::array<Col, 3>{1, 6, 3}, {6, 1, 3}, {6, 3, 1}, {1, 1, 1}, {4, 0, 3}, {0, 4, 3}})
-    check(random_head(Nq, Nk, D));
+       {std::array<Col, 3>{1, 6, 3}, {6, 1, 3}, {6, 3, 1}, {1, 1, 1}, {4, 0, 3}, {0, 4, 3}, {4, 5, 0}})
+    for (const Col gap : {0, 2}) check(random_head(Nq, Nk, D, gap));
   Random random(case_seed());  // for sizes and scales that no kernel knows beforehand
   for (const Col most : {60, 130, 10}) {
     // With few dimensions, long sums over queries and over keys.
@@ -733,6 +744,9 @@ TEST_CASE("attention: lets no value that a mask hides enter dS, dQ and dK",
     for (Col j = 0; j < p.Nk(); ++j)
       if (j > i || i == 3) p.P(i, j) = 0.0f;
   check(p);
+  Head products = p;  // into which K, Q and dO enter, also where a weight is 0
+  products.K(8, 1) = kNan, products.Q(3, 0) = kInf, products.dO(3, 2) = -kInf;
+  check(products);
   p.V(6, 0) = kNan, p.V(7, 3) = kInf, p.V(8, 2) = -kInf;
   check(p);
   p.V(5, 1) = kNan;  // query 5 sees it, and shows it

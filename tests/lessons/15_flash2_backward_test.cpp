@@ -493,6 +493,7 @@ TEST_CASE("lets no value enter dS where the weight is 0", "[l15][flash2_backward
     Problem p = random_problem(larger({1, 2, 40, 50, D}), kCausal);
     p.V(0, 0, p.Nk() - 1, 3) = kInf;  // seen by the last query alone
     p.V(0, 0, 30, 0) = kNan;
+    check_values(kKernel, p);
     p.V(0, 1, 30, 0) = kInf;  // and so is delta of those who see it: no part for the keys that they do not
     check_values(kKernel, p);
     Problem unseen = with_scores_of_minus_inf(random_problem(larger({1, 2, 40, 50, D})), 30);

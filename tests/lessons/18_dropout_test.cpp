@@ -524,6 +524,11 @@ TEST_CASE("drops weights beside masks, sinks and groups, in all strides and dime
     check_values(kBackward,
                  with_infinite_products(dropped(random_problem(larger({1, 4, 20, 30, D, 2}), kMask), 0.25f)));
     check_forward(with_small_weight(larger({1, 1, 1, 70, D})));
+    for (const float value : {kNan, kInf}) {
+      Problem of_sink = with_sink(random_problem(larger({2, 3, 20, 40, D}), kMask));
+      (*of_sink.sink)(Random(case_seed()).integer(0, 2)) = value;  // of one head
+      check_forward(dropped(of_sink, 0.25f));
+    }
   }
   for (const Problem& q :
        {random_problem(larger({1, 3, 7, 9, 8})), with_sink(random_problem({1, 3, 7, 9, 8}))})

@@ -154,9 +154,11 @@ void require_tiles_ahead(const Profile& profile, const Rounds& rounds, int stage
   std::int64_t ahead = 0, stored = 0;  // groups of four numbers
   for (std::int64_t first = 0; first < rounds.n; first += 4, ++stored)
     ahead += std::min<std::int64_t>(stages - 1, (rounds.n - 1 - first) / (rounds.grid() * kCopyTile));
-  const double mean = mean_ahead(profile.launches.at(0).copies_ahead.of_global_stores,
-                                 profile.global_store.bytes_asked),
-               wanted = 16.0 * static_cast<double>(ahead) / static_cast<double>(stored);
+  const simt::LaunchProfile& launch = profile.launches.at(0);
+  const double of_a_round =
+                   4.0 * kCopyTile / (launch.block[0] * launch.block[1] * launch.block[2]),  // a thread's
+      mean = mean_ahead(launch.copies_ahead.of_global_stores, profile.global_store.bytes_asked),
+               wanted = of_a_round * static_cast<double>(ahead) / static_cast<double>(stored);
   require(mean >= 0.9 * wanted && mean <= 1.1 * wanted,
           not_so_many_ahead(mean, wanted, stages, "stores its part of a tile"));
 }

@@ -302,6 +302,8 @@ TEST_CASE("attends where the edges of windows and of sinks fall into all kinds o
   for (const Int window : {64, 191, 192})
     check_values(bf16(random_problem({1, 1, 256, 320, 8}, {.causal = window == 64, .window = window})));
   check_values(bf16(random_problem({1, 1, 20, 70, 8}, {.causal = true, .window = 69})));  // hides one key
+  for (const Int sinks : {Int{1} << 32, kAllKeys - 1})  // more than any keys
+    check_values_in_both(random_problem({1, 1, 20, 70, 8}, {.causal = true, .window = 2, .sinks = sinks}));
   Random random(case_seed());
   for (int i = 0; i < 8; ++i)
     check_values(fp16(random_problem({1, 1, random.integer(1, 280), random.integer(1, 280), 8},

@@ -1372,6 +1372,12 @@ void check_milliseconds(Type type, Random& random) {
   Bound bound;
   if (type == Type::bfloat16) bound.rounding = cost_of_cutting_off(p);
   require_matches(C, "C", expected, in_order_of_k(p, expected), {}, bound);
+  // What matmul_with() refuses is not timed.
+  Problem wrong = p;
+  wrong.B = Tensor<float>({25, 40}, 1.0f);
+  require_throws<std::invalid_argument>(time(wrong, C), "B");
+  if (type == Type::bfloat16)
+    require_throws<std::invalid_argument>(time(random_problem(40, 40, 24, row_major, column_major), C), "B");
   // A machine that is busy with something else may measure anything, but not three times; and on a large GPU,
   // a launch takes as long as the shorter of these products.
   double of_larger = 0;

@@ -274,6 +274,8 @@ TEST_CASE("hides what a causal mask, a window and sink tokens hide",
     in_turn.check(
         random_problem({1, 1, 128, 128, window == 63 ? 8 : 72}, {.causal = false, .window = window}));
   in_turn.check(random_problem({1, 1, 256, 256, 8}, {.causal = true, .window = 1, .sinks = 127}));
+  for (const Int sinks : {Int{1} << 32, kAllKeys - 1})  // more than any keys
+    in_turn.check(random_problem({1, 1, 20, 30, 8}, {.causal = true, .window = 2, .sinks = sinks}));
 }
 
 TEST_CASE("adds up dK and dV over the heads of a group", "[l24][tensor_core_backward][points:2]") {
@@ -379,20 +381,22 @@ Problem with_drawn_dropout(const Problem& p, Random& random) {
   return random.integer(0, 1) == 0 ? p : dropped(p, drawn_dropout(random), random.bits());
 }
 
-/// Rows of 16-bit results begin at multiples of 4 bytes, and heads do not, or the array; lse and delta begin
-/// at no multiple of 16 bytes.
+/// Rows and heads of 16-bit results begin anywhere, or the arrays; lse and delta begin at no multiple of 16
+/// bytes.
 void check_results_beside_pairs(Random& random) {
   for (const Format16 format : kFormats)
     for (const bool is_shifted : {false, true}) {
       const Sizes n{1, 2, random.integer(5, 20), random.integer(5, 20), 8 * random.integer(1, 12)};
       const BackwardProblem p = with_gradient(problem(n, format, kMask));
-      INFO(describe(p) << "; results begin, or their heads do, at no multiple of 4 bytes");
+      INFO(describe(p) << "; results begin, or their rows and heads do, at no multiple of 16 bytes");
       Backward got = results_of(p);
       CallOptions options{.check = CheckMode::never};
-      if (is_shifted) options.shifts = {0, 0, 0, 0, 4, 0, 4, 2, 2, 2};
+      const auto past = [&random] { return static_cast<std::uint32_t>(2 * random.integer(1, 7)); };
+      if (is_shifted) options.shifts = {0, 0, 0, 0, 4, 0, 4, past(), past(), past()};
       for (const Gradient which : {Gradient::dQ, Gradient::dK, Gradient::dV}) {
         const Shape shape = shape_of(p, which);
-        const Int row = p.D() + 8, head = shape[2] * row + (is_shifted ? 0 : 1);
+        const Int row = p.D() + (is_shifted ? 8 : random.integer(1, 15)),
+                  head = shape[2] * row + random.integer(0, 1);
         got.of(which) = Tensor<float>(shape, {2 * head, head, row, 1}, 0.0f);
       }
       require_ran(kBackward.attend_backward(p, got, options));

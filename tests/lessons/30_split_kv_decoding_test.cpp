@@ -431,10 +431,12 @@ TEST_CASE("keeps NaN to the head and the sequence that it is in", "[l30][split_k
     p.Q(0, 1, random.integer(0, Nq - 1), dim()) = kNan;
     p.K(1, 0, random.integer(0, 60), dim()) = kNan;  // heads 0 and 1 of sequence 1
     p.V(1, 1, random.integer(0, 60), dim()) = kInf;
-    const Int large = dim();  // scores of +inf, and of -inf
-    for (Int i = 0; i < Nq; ++i) p.Q(0, 2, i, large) = std::abs(p.Q(0, 2, i, large));
-    p.K(0, 1, random.integer(0, Nk - Nq), large) = kInf;
     check_values(in_pages(p, {Nk, 70, 33}, type));
+    p = random_problem({1, 2, Nq, Nk, D, 1});
+    const Int large = dim();  // scores of +inf, and of -inf
+    for (Int i = 0; i < Nq; ++i) p.Q(0, 0, i, large) = std::abs(p.Q(0, 0, i, large));
+    p.K(0, 0, random.integer(0, Nk - Nq), large) = kInf;
+    check_values(in_pages(p, {Nk}, type));
     p = random_problem({1, 2, Nq, Nk, D, 1});
     p.K(0, 0, Nk - 1, dim()) = kNan;  // the last token, which the last query alone sees
     check_values(in_pages(p, {Nk}, type));

@@ -41,9 +41,10 @@ void require_chunked_rows(const char* name, const View<T, kRank>& X) {
 /// @throws std::invalid_argument, naming K, unless its heads can be shared evenly among those of Q, and each
 /// is read.
 inline void require_groups(std::int64_t H, std::int64_t H_kv) {
-  if (H == 0 || H_kv == 0 ? H != H_kv : H % H_kv != 0)
+  const bool is_one_empty = (H == 0) != (H_kv == 0);
+  if (is_one_empty || (H_kv > 0 && H % H_kv != 0))
     throw std::invalid_argument("K must have a number of heads that divides the " + std::to_string(H) +
-                                " of Q, and is 0 where that is, but it has " + std::to_string(H_kv) + ".");
+                                " of Q, or none if Q has none, but it has " + std::to_string(H_kv) + ".");
 }
 
 /// @brief Checks what all attention kernels take.

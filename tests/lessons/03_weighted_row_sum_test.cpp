@@ -485,7 +485,7 @@ TEST_CASE("reads no element between the rows, whatever lies there", "[l03][weigh
   for (const CallOptions& shifted : with_shifted_arrays(3)) {
     INFO("Arrays are parts of larger ones: one or more begin at no multiple of 16 bytes");
     check(kShuffles, random_problem(6, 300, 300), shifted);
-    const Col cols = 4 * Random(case_seed()).integer(300, 1300);  // whole fours, for which there may be a way
+    const Col cols = 4 * Random(case_seed()).integer(300, 1300);  // whole fours, which may have a fast path
     for (const Entry<RowSum> entry : {kShuffles, kTree}) check(entry, random_problem(2, cols, cols), shifted);
   }
 }

@@ -603,7 +603,7 @@ TEST_CASE("reads and writes nothing between the rows", "[l04][safe_softmax][poin
   for (const CallOptions& shifted : with_shifted_arrays(2)) {
     INFO("x or y is a part of a larger matrix, and begins at no multiple of 16 bytes");
     check(random_problem(5, 300), shifted);
-    // Whole fours, for which there may be a way.
+    // Whole fours, which may have a fast path.
     check(random_problem(2, 4 * Random(case_seed()).integer(300, 1300)), shifted);
   }
 }

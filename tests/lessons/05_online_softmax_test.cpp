@@ -417,7 +417,7 @@ TEST_CASE("leaves alone what lies between the rows", "[l05][online_softmax][poin
   check_stats(p);
   INFO("Arrays are parts of larger ones: one or more begin at no multiple of 16 bytes");
   const Problem close = random_problem(6, 300, 300);
-  // Whole fours, for which there may be a way, in rows of both kinds that have a launch of their own.
+  // Whole fours, which may have a fast path, in rows of both kinds that have a launch of their own.
   Random random(case_seed());
   const Col long_row = 4 * random.integer(300, 1000), longer_row = 4 * random.integer(1030, 1400);
   for (const Problem& q :

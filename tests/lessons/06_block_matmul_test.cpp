@@ -382,7 +382,7 @@ void check_slices(Entry<Product> entry) {
     check(entry, random_problem(64, 72, 40), shifted);
   }
   for (std::size_t array = 0; array < 3; ++array) {
-    INFO("The same of whole tiles, for which there may be a way");
+    INFO("The same with whole tiles, which may have a fast path");
     check(entry, random_problem(128, 128, 32), with_shifted_array(3, array, 8));
   }
   for (const Problem& drawn : drawn_problems()) check(entry, drawn);

@@ -226,7 +226,7 @@ TEST_CASE("neither reads nor writes what lies between the rows", "[l07][naive_at
     check(random_problem({1, 2, 20, 40, 16}), {}, 2, shifted);
   }
   for (std::size_t array = 0; array < 6; ++array) {
-    INFO("The same of whole tiles, for which there may be a way");
+    INFO("The same with whole tiles, which may have a fast path");
     check(random_problem({1, 1, 128, 128, 32}), {}, 2, with_shifted_array(6, array, 8));
   }
   Random random(case_seed());

@@ -507,7 +507,7 @@ TEST_CASE("neither reads nor writes what lies between the rows", "[l08][flash1_f
   check_shifted(kKernel, random_problem({1, 2, 20, 40, 16}));
   check_odd_rows(kKernel);
   for (std::size_t array = 0; array < 4; ++array) {  // Q, K, V and O
-    INFO("Whole tiles, for which there may be a way, and one tensor begins at no multiple of 16 bytes");
+    INFO("Whole tiles, which may have a fast path, and one tensor begins at no multiple of 16 bytes");
     check(kKernel, random_problem({1, 1, 128, 128, 32}), with_shifted_array(6, array, 8));
   }
   const Problem p = random_problem({2, 2, 35, 71, 11});

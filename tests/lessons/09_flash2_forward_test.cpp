@@ -152,8 +152,7 @@ TEST_CASE("rows: attends in several batches and heads, with 1 to 128 dimensions"
   check_nothing_to_do(kRows);
 }
 
-TEST_CASE("rows: has a thread for each query, without shared memory and barriers",
-          "[l09][flash2_forward_rows][points:1]") {
+TEST_CASE("rows: uses neither shared memory nor barriers", "[l09][flash2_forward_rows][points:1]") {
   const Outcome outcome = check_stores_in_unknown_sizes(kRows);
   const Profile* profile = profile_of(outcome);
   if (!profile) return;

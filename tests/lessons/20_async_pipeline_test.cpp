@@ -155,10 +155,10 @@ void require_tiles_ahead(const Profile& profile, const Rounds& rounds, int stage
   for (std::int64_t first = 0; first < rounds.n; first += 4, ++stored)
     ahead += std::min<std::int64_t>(stages - 1, (rounds.n - 1 - first) / (rounds.grid() * kCopyTile));
   const simt::LaunchProfile& launch = profile.launches.at(0);
-  const double of_a_round =
-                   4.0 * kCopyTile / (launch.block[0] * launch.block[1] * launch.block[2]),  // a thread's
-      mean = mean_ahead(launch.copies_ahead.of_global_stores, profile.global_store.bytes_asked),
-               wanted = of_a_round * static_cast<double>(ahead) / static_cast<double>(stored);
+  const unsigned threads = launch.block[0] * launch.block[1] * launch.block[2];
+  const double bytes_of_a_thread = 4.0 * kCopyTile / threads;  // in a round
+  const double mean = mean_ahead(launch.copies_ahead.of_global_stores, profile.global_store.bytes_asked),
+               wanted = bytes_of_a_thread * static_cast<double>(ahead) / static_cast<double>(stored);
   require(mean >= 0.9 * wanted && mean <= 1.1 * wanted,
           not_so_many_ahead(mean, wanted, stages, "stores its part of a tile"));
 }

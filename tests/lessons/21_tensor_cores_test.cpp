@@ -656,7 +656,7 @@ TEST_CASE("multiplies parts of larger matrices, and leaves what lies between the
   check_product<bfloat16, bfloat16>({sliced(p.A, {40, 1}), sliced(p.B, {48, 1}), {1, 69}});
   check_product<bfloat16, bfloat16>({p.A, p.B, {52, 1}}, with_shifted_array(3, 2, 2));
   check_product<float16, float>({p.A, p.B, {52, 1}}, with_shifted_array(3, 2, 4));
-  // Whole tiles, for which there may be a way.
+  // Whole tiles, which may have a fast path.
   check_product<bfloat16, bfloat16>(sixteen_bit_problem(kBlockRows, kBlockCols, 16),
                                     with_shifted_array(3, 2, 2));
   check_product<float16, float>(

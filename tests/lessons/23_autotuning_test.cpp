@@ -658,8 +658,8 @@ TEST_CASE("occupancy: shared memory, and what the system takes of it",
   check_occupancy({{{128, 40, 101376}, 1}, {{128, 40, 50176}, 2}, {{128, 40, 50177}, 1}}, kL40);
   Random random(case_seed());
   check_occupancy(random_pairs({256, 40, 166912}, kA100, random), kA100);
-  for (int i = 0; i < 4;
-       ++i) {  // blocks that fill a multiprocessor to its last byte, with what the system takes
+  // Blocks that fill a multiprocessor to its last byte, with what the system takes.
+  for (int i = 0; i < 4; ++i) {
     Device device = kH100;
     device.reserved_shared_bytes = static_cast<int>(random.integer(1, 2000));
     device.name =

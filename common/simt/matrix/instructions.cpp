@@ -54,7 +54,7 @@ SimtNumber factors_of_a(const SimtWmma& wmma) { return wmma.factors; }
 SimtNumber factors_of_b(const SimtWmma& wmma) { return wmma.factors; }
 
 template <class Instruction>
-void start_product(BlockRunner& block, const char* name, Instruction instruction, ProductRegisters registers,
+void start_product(BlockRunner& block, const char* name, Instruction instruction, ProductRegisters& registers,
                    std::uintptr_t caller) {
   static_assert(sizeof(Instruction) == sizeof(std::uint64_t));
   const auto bytes = [](int elements, SimtNumber number) {
@@ -158,7 +158,8 @@ void use_row(BlockRunner& block, const void* row, Move move, bool writes, std::u
 
 void multiply_together(BlockRunner& block, SimtMma instruction, void* d, const void* a, const void* b,
                        const void* c, std::uintptr_t caller) {
-  start_product(block, "mma.sync", instruction, {d, a, b, c}, caller);
+  ProductRegisters registers{d, a, b, c};
+  start_product(block, "mma.sync", instruction, registers, caller);
 }
 
 void load_matrices(BlockRunner& block, Move move, unsigned* to, const void* row, std::uintptr_t caller) {
@@ -182,9 +183,8 @@ unsigned transpose_matrix(BlockRunner& block, unsigned from, std::uintptr_t call
 }
 
 MmaRegisters registers_of(const SimtMma& mma) {
-  if (!is_known(mma)) return {};
   const auto count = [](int elements, SimtNumber number) {
-    return elements / 32 * bytes_of(number) / std::max(4, bytes_of(number));
+    return number == simt_f64 ? elements / 32 : elements * bytes_of(number) / (32 * 4);
   };
   return {count(mma.m * mma.n, mma.d), count(mma.m * mma.k, mma.a), count(mma.k * mma.n, mma.b),
           count(mma.m * mma.n, mma.c)};
@@ -201,7 +201,8 @@ void simt_mma(SimtMma instruction, void* d, const void* a, const void* b, const 
 
 void simt_wmma(SimtWmma instruction, void* d, const void* a, const void* b, const void* c) {
   constexpr const char* kName = "wmma::mma_sync";
-  simt::matrix::start_product(BlockRunner::in_kernel(kName), kName, instruction, {d, a, b, c}, SIMT_CALLER());
+  simt::matrix::ProductRegisters registers{d, a, b, c};
+  simt::matrix::start_product(BlockRunner::in_kernel(kName), kName, instruction, registers, SIMT_CALLER());
 }
 
 void simt_warp_together(const char* name) {

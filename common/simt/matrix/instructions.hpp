@@ -16,7 +16,7 @@ namespace simt::matrix {
 void multiply_together(BlockRunner& block, SimtMma instruction, void* d, const void* a, const void* b,
                        const void* c, std::uintptr_t caller);
 
-/// How many registers of a lane hold its elements; all 0 if there is no such instruction.
+/// How many registers of 4 bytes, or of 8 for doubles, hold a lane's elements.
 struct MmaRegisters {
   int d = 0, a = 0, b = 0, c = 0;
 };

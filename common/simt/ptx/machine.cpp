@@ -55,6 +55,7 @@ Step step_of(const Template& from, const Instruction& instruction) {
   const Bound bound = bind(found);
   step.act = bound.act;
   step.flags = bound.flags;
+  step.mma = bound.mma;
   step.vector = found.vector;
   step.counted = table()[found.row].counted;
   const bool packed =

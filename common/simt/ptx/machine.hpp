@@ -32,7 +32,7 @@ struct Frame {
 
   std::uint64_t special(std::uint64_t number) const;
 
-  std::uint64_t bits(const Value& value) const {
+  [[gnu::always_inline]] std::uint64_t bits(const Value& value) const {
     if (value.slot >= 0) return slots[value.slot];
     return value.slot == Value::kSpecial ? special(value.constant) : value.constant;
   }
@@ -72,16 +72,18 @@ struct Step {
   Counted counted = Counted::nothing;
   unsigned elements = 1;  ///< of a packed type: 2
   unsigned flags = 0;     ///< of the binding's own
+  std::uint64_t mma = 0;  ///< of a product: its SimtMma
   unsigned vector = 1;
   std::vector<Value> values;  ///< a vector's parts follow each other
 
   const Value& operator[](std::size_t i) const { return values[i]; }
 };
 
-/// What a binding has to give: the function, and flags for it.
+/// What a binding has to give: the function, and flags for it, or the SimtMma of a product.
 struct Bound {
   Action act;
   unsigned flags = 0;
+  std::uint64_t mma = 0;
 };
 
 /// @brief The function that carries out an instruction.

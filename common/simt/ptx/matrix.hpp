@@ -11,23 +11,6 @@ namespace simt::ptx {
 
 // --- Products ---
 
-/// The instruction in the flags of a step. n is 8 in all of them.
-constexpr unsigned packed(const SimtMma& mma) {
-  return unsigned{mma.m} | unsigned{mma.k} << 5 | unsigned{mma.d} << 11 | unsigned{mma.a} << 15 |
-         unsigned{mma.b} << 19 | unsigned{mma.c} << 23 | unsigned{mma.saturates} << 27;
-}
-constexpr SimtMma unpacked_mma(unsigned flags) {
-  const auto number = [flags](unsigned at) { return static_cast<SimtNumber>(flags >> at & 15u); };
-  return {static_cast<unsigned char>(flags & 31u),
-          8,
-          static_cast<unsigned char>(flags >> 5 & 63u),
-          number(11),
-          number(15),
-          number(19),
-          number(23),
-          static_cast<unsigned char>(flags >> 27 & 1u)};
-}
-
 inline SimtNumber number_named(std::string_view name) {
   if (name == "f16") return simt_f16;
   if (name == "bf16") return simt_bf16;
@@ -41,24 +24,21 @@ inline SimtNumber number_named(std::string_view name) {
   return simt_f32;
 }
 
-inline void multiply(const Frame& f, const Step& s) {
-  const SimtMma mma = unpacked_mma(s.flags);
-  const int register_bytes = mma.a == simt_f64 ? 8 : 4;
-  alignas(8) std::byte registers[4][8 * sizeof(double)];  // d, a, b, c
-  const matrix::MmaRegisters registers_of_lane = matrix::registers_of(mma);
-  const int counts[] = {registers_of_lane.d, registers_of_lane.a, registers_of_lane.b, registers_of_lane.c};
-  auto value = static_cast<std::size_t>(counts[0]);
-  for (int operand = 1; operand < 4; ++operand)
-    for (int i = 0; i < counts[operand]; ++i, ++value) {
-      const std::uint64_t bits = f.bits(s[value]);
-      std::memcpy(registers[operand] + i * register_bytes, &bits, static_cast<std::size_t>(register_bytes));
-    }
-  matrix::multiply_together(f.block, mma, registers[0], registers[1], registers[2], registers[3], f.caller);
-  for (int i = 0; i < counts[0]; ++i) {
-    std::uint64_t bits = 0;
-    std::memcpy(&bits, registers[0] + i * register_bytes, static_cast<std::size_t>(register_bytes));
-    f.set_bits(s[static_cast<std::size_t>(i)], bits);
-  }
+/// `Register`: what one register holds, 4 bytes, or 8 of doubles.
+template <class Register>
+void multiply(const Frame& f, const Step& s) {
+  const auto mma = std::bit_cast<SimtMma>(s.mma);
+  const matrix::MmaRegisters counts = matrix::registers_of(mma);
+  Register d[8], a[8], b[8], c[8];
+  auto value = static_cast<std::size_t>(counts.d);
+  const auto read = [&](Register* registers, int count) {
+    for (int i = 0; i < count; ++i) registers[i] = static_cast<Register>(f.bits(s[value++]));
+  };
+  read(a, counts.a);
+  read(b, counts.b);
+  read(c, counts.c);
+  matrix::multiply_together(f.block, mma, d, a, b, c, f.caller);
+  for (int i = 0; i < counts.d; ++i) f.set_bits(s[static_cast<std::size_t>(i)], d[i]);
 }
 
 /// The words: sync aligned mMnNkK row col [satfinite] D A B C
@@ -77,7 +57,8 @@ inline Bound bind_mma(const Match& m) {
                        number_named(m.words[types + 2]),
                        number_named(m.words[types + 3]),
                        m.has("satfinite")};
-  return {multiply, packed(mma)};
+  return {.act = mma.a == simt_f64 ? multiply<std::uint64_t> : multiply<std::uint32_t>,
+          .mma = std::bit_cast<std::uint64_t>(mma)};
 }
 
 // --- Moves ---

@@ -26,8 +26,8 @@ constexpr std::int64_t keys_of_a_tile(std::int64_t D) { return D <= 128 ? 64 : 3
 ///         strides; sink has no gaps. O and lse do not overlap anything; what lies between their rows stays
 ///         as it is. `window` is any number from 1 on, `sinks` any from 0 on; Nq and Nk are at most 2³⁰.
 ///         Without queries nothing is launched.
-/// Launch: one kernel, a block for each queries_of_a_block(D) of a head, those with most keys to load first;
-///         returns once it has been accepted.
+/// Launch: one kernel, a block for each queries_of_a_block(D) of a head, with `causal` those with most keys
+///         to load first; returns once it has been accepted.
 /// Domain: `scale` is finite and not negative; above 2¹²⁷ it may count as infinite. sink[h] joins the
 /// denominator of each row of head h,
 ///         unscaled, and has no value. A query that sees no key, or only scores of -inf, gets O = 0 and lse

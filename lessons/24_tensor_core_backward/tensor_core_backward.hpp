@@ -26,8 +26,8 @@ inline constexpr std::int64_t kMaxDim = 128;  ///< numbers in a query, key or va
 ///         and delta have any; sink and dsink have no gaps. Results do not overlap anything; what lies
 ///         between their rows stays as it is. Without queries dK, dV and dsink are 0; without keys dQ is 0.
 /// Launch: at most four kernels: delta; dK and dV; dQ; with a sink, dsink. One that has nothing to write is
-///         not launched. In each, the blocks with most to load begin first. Returns once they have been
-///         accepted.
+///         not launched. With `causal` and no window, the blocks with most to load begin first in each.
+///         Returns once they have been accepted.
 /// Domain: as in lessons 17 and 18: query i stands at key p = i + Nk - Nq and sees key j if (not causal, or
 ///         j <= p) and (p - j < window, or j < sinks). A weight of 0 takes no part in dS, and one that is
 ///         dropped has a dP of 0, whatever V and dO hold. A query that sees no key has dQ = 0 and no part in

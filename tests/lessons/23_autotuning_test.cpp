@@ -1128,6 +1128,8 @@ TEST_CASE("cache: a foreign text is an empty cache, with a sentence", "[l23][rea
   // The checksum is right, but the line is not.
   require_refused(cache_text("float32 128 128 8 8 2 64 64 64\n"));
   require_refused(cache_text("float32 128 128 8 8 2 64 64 H100\n"));
+  require_refused(cache_text("float32 128 128 8 8 2 64 64 64H100\n"));
+  require_refused(cache_text("float32 128 128 8 8 2 64 64 64.5 H100\n"));
   require_refused(cache_text("float32 128 128 eight 8 2 64 64 64 H100\n"));
   require_refused(cache_text("float32 256 128 8 8 2 64 64 64 H100\n"));         // there is no such kernel
   require_refused(cache_text(kEntries + "float32 128 128 8 8 2 64 64 64 \n"));  // no device

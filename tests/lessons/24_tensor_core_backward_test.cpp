@@ -381,15 +381,15 @@ Problem with_drawn_dropout(const Problem& p, Random& random) {
   return random.integer(0, 1) == 0 ? p : dropped(p, drawn_dropout(random), random.bits());
 }
 
-/// Rows and heads of 16-bit results begin anywhere, or the arrays; lse and delta begin at no multiple of 16
-/// bytes.
+/// Rows, heads and batches of 16-bit results begin anywhere, or the arrays; lse and delta begin at no
+/// multiple of 16 bytes.
 void check_results_beside_pairs(Random& random) {
   const Format16 with_odd_heads = kFormats[static_cast<std::size_t>(random.integer(0, 1))];
   for (const Format16 format : kFormats)
     for (const bool is_shifted : {false, true}) {
-      const Sizes n{1, 2, random.integer(5, 20), random.integer(5, 20), 8 * random.integer(1, 12)};
+      const Sizes n{2, 2, random.integer(5, 20), random.integer(5, 20), 8 * random.integer(1, 12)};
       const BackwardProblem p = with_gradient(problem(n, format, kMask));
-      INFO(describe(p) << "; results begin, or their rows and heads do, at no multiple of 16 bytes");
+      INFO(describe(p) << "; results begin, or their rows, heads and batches do, at no multiple of 16 bytes");
       Backward got = results_of(p);
       CallOptions options{.check = CheckMode::never};
       const auto past = [&random] { return static_cast<std::uint32_t>(2 * random.integer(1, 7)); };
@@ -397,8 +397,9 @@ void check_results_beside_pairs(Random& random) {
       for (const Gradient which : {Gradient::dQ, Gradient::dK, Gradient::dV}) {
         const Shape shape = shape_of(p, which);
         const Int row = p.D() + (is_shifted ? 8 : random.integer(1, 15)),
-                  head = shape[2] * row + (format == with_odd_heads ? 1 : 0);
-        got.of(which) = Tensor<float>(shape, {2 * head, head, row, 1}, 0.0f);
+                  head = shape[2] * row + (format == with_odd_heads ? 1 : 0),
+                  batch = shape[1] * head + (format == with_odd_heads ? 0 : 1);
+        got.of(which) = Tensor<float>(shape, {batch, head, row, 1}, 0.0f);
       }
       require_ran(kBackward.attend_backward(p, got, options));
       require_results(kBackward, p, got);

@@ -365,9 +365,15 @@ void check_shifted(const Kernel& kernel, const Problem& p, TestLine where) {
 }
 
 void check_odd_rows(const Kernel& kernel, const reference::Mask& mask, TestLine where) {
-  const auto of_dims = [&](Int D) { return random_problem({1, kernel.grouped ? 2 : 1, 10, 20, D, 1}, mask); };
-  for (const Int D : {64, 128}) check(kernel, with_gaps(of_dims(D)), {}, where);
-  check_shifted(kernel, of_dims(64 * Random(case_seed() + 17).integer(1, 2)), where);
+  Random random(case_seed() + 17);
+  const auto of_wide_rows = [&] {
+    const Sizes n{2, kernel.grouped ? 4 : 2, 5, 9, 64 * random.integer(1, 2), 2};
+    return random_problem(n, mask);
+  };
+  for (const Layout odd : kOddLayouts)
+    for (const std::vector<Layout>& of : every_two_apart(4, odd))
+      check(kernel, with_layouts(of_wide_rows(), of[0], of[1], of[2], of[3]), {}, where);
+  check_shifted(kernel, of_wide_rows(), where);
 }
 
 void check_same_bits(const Kernel& kernel, const Problem& p, TestLine where) {

@@ -158,10 +158,11 @@ Problem with_scores(Problem p, ScoresAre scores, float shift, bool backward, boo
 }
 
 Layout drawn_layout(const Problem& p, Random& random) {
-  const Layout all[] = {Layout::heads_outside, Layout::heads_inside, Layout::heads_first,
-                        Layout::seq_first,     Layout::batch_inside, Layout::batch_last,
-                        Layout::packed,        Layout::far_apart,    layout_with_gaps(p)};
-  return all[random.integer(0, std::ssize(all) - 1)];
+  std::vector<Layout> all{Layout::heads_outside, Layout::heads_inside, Layout::heads_first,
+                          Layout::seq_first,     Layout::batch_inside, Layout::batch_last,
+                          Layout::packed,        Layout::far_apart,    layout_with_gaps(p)};
+  if (!p.format) all.insert(all.end(), {Layout::rows_of_4, Layout::heads_of_4});
+  return all[static_cast<std::size_t>(random.integer(0, std::ssize(all) - 1))];
 }
 
 std::string name_of(Layout layout) {
@@ -173,6 +174,8 @@ std::string name_of(Layout layout) {
          : layout == Layout::batch_last   ? "[seq, head, batch, dim]"
          : layout == Layout::packed       ? "a part of [batch, seq, 3, head, dim]"
          : layout == Layout::far_apart    ? "[batch, head, seq, dim] with long gaps behind rows"
+         : layout == Layout::rows_of_4    ? "[batch, head, seq, dim] with rows at multiples of 4 numbers"
+         : layout == Layout::heads_of_4   ? "[batch, head, seq, dim] with heads at multiples of 4 numbers"
                                           : "[batch, head, seq, dim] with gaps";
 }
 
@@ -192,16 +195,31 @@ CallOptions drawn_options(std::size_t arrays, bool may_be_shifted, Random& rando
   return shifted[static_cast<std::size_t>(random.integer(0, static_cast<Int>(shifted.size()) - 1))];
 }
 
-/// A small one with scores that climb and fall along the keys.
-Problem steep_problem(const Takes& takes, Int max_dim, bool backward, Random& random) {
+Sizes steep_sizes(const Takes& takes, Int max_dim, Random& random) {
   const Int step = takes.sixteen_bits ? 8 : 1, H_kv = random.integer(2, 3);
-  const Sizes n{.B = random.integer(1, 2),
-                .H = H_kv * (takes.grouped ? random.integer(1, 3) : 1),
-                .Nq = random.integer(60, 90),
-                .Nk = random.integer(140, 220),
-                .D = step * random.integer(1, std::min(max_dim, Int{64}) / step),
-                .H_kv = H_kv};
-  reference::Mask mask = drawn_mask(Sized::few_dimensions, n, true, chance(random, 2), takes, random);
+  return {.B = random.integer(1, 2),
+          .H = H_kv * (takes.grouped ? random.integer(1, 3) : 1),
+          .Nq = random.integer(60, 90),
+          .Nk = random.integer(140, 220),
+          .D = step * random.integer(1, std::min(max_dim, Int{64}) / step),
+          .H_kv = H_kv};
+}
+
+/// Multiples of the tiles' sizes, for which a kernel may have another way.
+Sizes whole_sizes(const Takes& takes, Int max_dim, Random& random) {
+  const Int of_dims = random.integer(1, std::max(max_dim / kTile, Int{1})), of_queries = random.integer(1, 2);
+  const Int of_keys = random.integer(1, std::max(4 / (of_dims * of_queries), Int{1}));
+  return {.B = 1,
+          .H = 2,
+          .Nq = kTile * of_queries,
+          .Nk = kTile * of_keys,
+          .D = std::min(kTile * of_dims, max_dim),
+          .H_kv = takes.grouped ? random.integer(1, 2) : 2};
+}
+
+/// A small one with scores that climb and fall along the keys.
+Problem steep_problem(const Sizes& n, bool is_causal, const Takes& takes, bool backward, Random& random) {
+  reference::Mask mask = drawn_mask(Sized::few_dimensions, n, is_causal, chance(random, 2), takes, random);
   if (backward) mask.window = std::max(mask.window, Int{2});
   Problem p = random_problem(n, mask);
   if (takes.sink_array) p = with_sink(std::move(p));
@@ -262,11 +280,14 @@ std::vector<Problem> drawn_problems(const Takes& takes, Int max_dim, bool backwa
     problems.push_back(with_drawn_layouts(std::move(p), random));
   }
   if (heads == Heads::few) return problems;
-  Problem p = steep_problem(takes, max_dim, backward, random);
-  if (change) p = change(p, random);
-  if (takes.sixteen_bits)
-    p = in_16_bits(std::move(p), chance(random, 2) ? Format16::float16 : Format16::bfloat16);
-  problems.push_back(with_drawn_layouts(std::move(p), random));
+  for (const bool is_whole : {false, true}) {
+    const Sizes n = is_whole ? whole_sizes(takes, max_dim, random) : steep_sizes(takes, max_dim, random);
+    Problem p = steep_problem(n, !is_whole || chance(random, 2), takes, backward, random);
+    if (change) p = change(p, random);
+    if (takes.sixteen_bits)
+      p = in_16_bits(std::move(p), chance(random, 2) ? Format16::float16 : Format16::bfloat16);
+    problems.push_back(with_drawn_layouts(std::move(p), random));
+  }
   return problems;
 }
 

@@ -26,8 +26,9 @@ enum class Heads { any, few };
 /// more; with more than 64 dimensions; with 400 keys or more; with both, but fewer keys; with many heads in a
 /// group. Where there are windows, a sixth has a short one, sinks, a learned sink, and keys that are hidden
 /// between them. One problem's scores lie far below 0, without a learned sink, or far above. Where nothing is
-/// counted, one more has few numbers and steep scores. Q, K, V and the results have layouts of their own.
-/// Some scales are negative, but not in 16 bits. `backward`: the scores are fair to gradients.
+/// counted, two more have steep scores; one of them has whole tiles of 64. Q, K, V and the results have
+/// layouts of their own. Some scales are negative, but not in 16 bits. `backward`: the scores are fair to
+/// gradients.
 std::vector<Problem> drawn_problems(const Takes& takes, Int max_dim, bool backward, const Change& change = {},
                                     Heads heads = Heads::any);
 

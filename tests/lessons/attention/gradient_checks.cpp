@@ -266,11 +266,18 @@ void check_shifted(const BackwardKernel& kernel, const BackwardProblem& p, TestL
 }
 
 void check_odd_rows(const BackwardKernel& kernel, const reference::Mask& mask, TestLine where) {
-  const auto of_dims = [&](Int D) {
-    return with_gradient(random_problem({1, kernel.takes.grouped ? 2 : 1, 10, 20, D, 1}, mask));
+  Random random(case_seed() + 17);
+  const auto of_wide_rows = [&] {
+    const Sizes n{2, kernel.takes.grouped ? 4 : 2, 5, 9, 64 * random.integer(1, 2), 2};
+    return random_problem(n, mask);
   };
-  for (const Int D : {64, 128}) check(kernel, with_gaps(of_dims(D)), {}, where);
-  check_shifted(kernel, of_dims(64 * Random(case_seed() + 17).integer(1, 2)), where);
+  for (const Layout odd : kOddLayouts)
+    for (const std::vector<Layout>& of : every_two_apart(8, odd)) {
+      const Problem p = with_layouts(of_wide_rows(), of[0], of[1], of[2], of[3]);
+      check(kernel, with_layouts_of_gradients(with_gradient(p), of[4], of[5], of[6], of[7], p.layout_of_lse),
+            {}, where);
+    }
+  check_shifted(kernel, with_gradient(of_wide_rows()), where);
 }
 
 void check_same_bits(const BackwardKernel& kernel, const BackwardProblem& p, TestLine where) {

@@ -43,9 +43,25 @@ Strides strides_of(const Shape& shape, Layout layout) {
   if (layout == Layout::packed) return {N * 3 * H * D, D, 3 * H * D, 1};
   if (layout == Layout::far_apart) return {H * N * times * D, N * times * D, times * D, 1};
   // Numbers that no two axes have in common.
+  if (layout == Layout::rows_of_4 || layout == Layout::heads_of_4) {
+    const Int row = (D + 3) / 4 * 4 + 4, head = N * row + (layout == Layout::heads_of_4 ? 8 : 5);
+    return {H * head + 7, head, row, 1};
+  }
   const Int of_8 = layout == Layout::gaps_of_8 ? 8 : 1;
   const Int row = of_8 == 8 ? (D + 7) / 8 * 8 + 24 : D + 3, head = N * row + 5 * of_8;
   return {H * head + 7 * of_8, head, row, 1};
+}
+
+std::vector<std::vector<Layout>> every_two_apart(std::size_t tensors, Layout odd) {
+  std::vector<std::vector<Layout>> calls;
+  // The numbers of two tensors differ in some bit.
+  for (std::size_t bit = 1; bit < tensors; bit *= 2)
+    for (const std::size_t of_odd : {bit, std::size_t{0}}) {
+      std::vector<Layout>& layouts = calls.emplace_back();
+      for (std::size_t i = 0; i < tensors; ++i)
+        layouts.push_back((i & bit) == of_odd ? odd : Layout::heads_outside);
+    }
+  return calls;
 }
 
 Tensor<float> lay_out(const Tensor<float>& dense, Strides strides, float gap) {

@@ -7,6 +7,7 @@
 #include <limits>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "reference/attention.hpp"
 #include "tensor/float16.hpp"
@@ -38,10 +39,16 @@ enum class Layout {
   far_apart,      ///< [batch, head, seq, dim], with gaps behind rows of several times their length
   gaps,           ///< [batch, head, seq, dim], with gaps of another size behind every axis
   gaps_of_8,      ///< the same with multiples of 8, so that rows of 16 bits begin at multiples of 16 bytes
+  rows_of_4,      ///< the same with rows that begin at multiples of 4 numbers, while heads and batches do not
+  heads_of_4,     ///< the same with rows and heads that do, while batches do not
 };
 
 /// @throws std::invalid_argument unless the rank is 3 or 4.
 Strides strides_of(const Shape& shape, Layout layout);
+
+/// @brief Layouts of so many tensors, for one call after the other: of any two tensors, each is the one that
+/// lies in `odd` while the other has no gaps.
+std::vector<std::vector<Layout>> every_two_apart(std::size_t tensors, Layout odd);
 
 /// The same elements in another layout; gaps hold `gap`.
 Tensor<float> lay_out(const Tensor<float>& dense, Strides strides, float gap = 1000.0f);

@@ -254,6 +254,16 @@ void check_host(std::int64_t n, float most = 100.0f) {
   require_host_sum(outcome, c, a, b);
 }
 
+void check_one_array_twice(Side side) {
+  INFO("a and b are one array");
+  const Tensor<float> a = numbers(33, 0);
+  Tensor<float> c(a.shape());
+  require_ran(side == Side::host ? call(ENTRY(vector_add_host), host_in(a, "a"), host_in(a, "b"),
+                                        host_out(c, "c"), a.numel())
+                                 : call(ENTRY(vector_add), in(a, "a"), in(a, "b"), out(c, "c"), a.numel()));
+  require_sum(c, a, a);
+}
+
 /// For a call in which CUDA is to fail for a reason that its arguments do not tell: fails the case unless the
 /// entry threw, or found a way all the same, and its sum is right.
 void require_sum_or_error(const Outcome& outcome, const Tensor<float>& c, const Tensor<float>& a,
@@ -301,6 +311,7 @@ TEST_CASE("adds the ten numbers of the notes", "[l01][vector_add][points:1]") {
 
 TEST_CASE("adds 0, 1, 31, 32 and 33 numbers", "[l01][vector_add][points:1]") {
   for (const std::int64_t n : {0, 1, 31, 32, 33}) check_device(n);
+  check_one_array_twice(Side::device);
 }
 
 TEST_CASE("adds 255, 256, 257 and 1000 numbers", "[l01][vector_add][points:2]") {
@@ -409,6 +420,7 @@ TEST_CASE("reports a launch that CUDA refuses", "[l01][vector_add][points:2]") {
 TEST_CASE("host: adds 4096, 1000, 33, 32, 31, 1 and 0 numbers", "[l01][vector_add_host][points:2]") {
   // The largest first: there a size in elements instead of bytes leaves a pattern that tells what it is.
   for (const std::int64_t n : {4096, 1000, 33, 32, 31, 1, 0}) check_host(n);
+  check_one_array_twice(Side::host);
   Random random(case_seed());  // for what no kernel knows beforehand
   check_host(random.integer(5000, 20'000), 100.0f * std::abs(drawn::factor(random, 40)));
 }

@@ -42,11 +42,22 @@ std::string label_of(const ArrayArgument& array, std::size_t position) {
   return array.name.empty() ? fmt::format("argument {}", position + 1) : array.name;
 }
 
+/// The array that this input is already, if there is one.
+std::optional<std::uint64_t> find_input(const Plan& plan, const ArrayArgument& input) {
+  if (input.access != Access::in || input.elements == 0) return {};
+  const auto same = std::ranges::find_if(plan.arrays, [&](const ArrayArgument* array) {
+    return array->access == Access::in && array->place == input.place && array->input == input.input;
+  });
+  if (same == plan.arrays.end()) return {};
+  return static_cast<std::uint64_t>(same - plan.arrays.begin());
+}
+
 Plan make_plan(const std::vector<Argument>& arguments, bool verify_inputs) {
   Plan plan;
   for (std::size_t i = 0; i < arguments.size(); ++i) {
     ArgumentMessage argument{arguments[i].bytes, {}};
-    if (arguments[i].array) {
+    if (arguments[i].array) argument.array = find_input(plan, *arguments[i].array);
+    if (arguments[i].array && !argument.array) {
       const ArrayArgument& array = *arguments[i].array;
       ArrayMessage entry;
       entry.place = array.place;

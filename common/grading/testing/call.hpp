@@ -46,8 +46,9 @@ struct Null {};
 
 /// @brief Arrays in device memory. `name` is what reports call the array ("c"); without it they say "argument
 /// 3". in: the entry must leave it as it is. out: filled with poison first; the result replaces the tensor's
-/// elements. inout: starts with the tensor's elements. Gaps of strided tensors must stay as they are.
-/// Parameter: `const T*` or `View<const T, rank>` for in, `T*` or `View<T, rank>` for the others.
+/// elements. inout: starts with the tensor's elements. Gaps of strided tensors must stay as they are. A
+/// tensor that is an input twice is one array. Parameter: `const T*` or `View<const T, rank>` for in, `T*` or
+/// `View<T, rank>` for the others.
 template <class T>
 Array<T, Access::in, Place::device> in(const Tensor<T>& tensor, std::string_view name = {}) {
   return {&tensor, nullptr, name};

@@ -502,15 +502,26 @@ TEST_CASE("keeps NaN and infinities in their own row", "[l03][weighted_row_sum][
   p.x(7, 298) = kNan;                     // under a weight of 0, too, in the columns that fill no warp
   for (const Entry<RowSum> entry : {kShuffles, kTree}) check(entry, p);
   Random random(case_seed());  // for sizes, gaps and rows that no kernel knows beforehand
+  const auto check_drawn = [&](Entry<RowSum> entry, Col rows, Col cols, Col x_row_stride,
+                               const CallOptions& options) {
+    check(entry,
+          {with_row_stride(drawn::rows(rows, cols, random), x_row_stride),
+           drawn::times(uniform({cols}, -1.0f, 2.0f, case_seed() + 1), drawn::factor(random))},
+          options);
+  };
   for (const auto& [entry, many] :
        {std::pair{kShuffles, false}, {kTree, false}, {kShuffles, true}, {kTree, true}}) {
     const Col rows = many ? random.integer(13, 150) : random.integer(5, 12),
               cols = drawn::length(random, many ? 200 : 3000);
-    check(entry,
-          {with_row_stride(drawn::rows(rows, cols, random), drawn::row_stride(cols, random, many)),
-           drawn::times(uniform({cols}, -1.0f, 2.0f, case_seed() + 1), drawn::factor(random))},
-          with_shifted_arrays(3)[static_cast<std::size_t>(random.integer(0, 2))]);
+    check_drawn(entry, rows, cols, drawn::row_stride(cols, random, many),
+                with_shifted_arrays(3)[static_cast<std::size_t>(random.integer(0, 2))]);
   }
+  // Whole tiles, which may have a fast path.
+  for (const Entry<RowSum> entry : {kShuffles, kTree})
+    for (const std::vector<Col>& gaps : drawn::gaps_around_fours(1, random)) {
+      const Col cols = 1024 * random.integer(1, 3);
+      check_drawn(entry, 7, cols, cols + gaps[0], {});
+    }
 }
 
 TEST_CASE("adds 100,001 numbers of one sign without losing digits", "[l03][weighted_row_sum][points:2]") {

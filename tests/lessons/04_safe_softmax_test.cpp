@@ -685,6 +685,12 @@ TEST_CASE("keeps NaN and +inf in their own row", "[l04][safe_softmax][points:3]"
     check(with_row_strides(drawn::rows(rows, cols, random), x_stride, y_stride),
           with_shifted_arrays(2)[static_cast<std::size_t>(random.integer(0, 1))]);
   }
+  // Whole tiles and whole fours, which may have a fast path.
+  for (const Col step : {Col{kBlockThreads}, Col{4}})
+    for (const std::vector<Col>& gaps : drawn::gaps_around_fours(2, random)) {
+      const Col cols = step * random.integer(1 + 600 / step, 4 * kBlockThreads / step);
+      check(with_row_strides(drawn::rows(7, cols, random), cols + gaps[0], cols + gaps[1]));
+    }
 }
 
 TEST_CASE("takes the largest and the smallest numbers, and rows in order of size",

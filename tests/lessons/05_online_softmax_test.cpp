@@ -373,6 +373,14 @@ TEST_CASE("fills a row with NaN if it holds NaN or +inf, and no other row",
                   with_shifted_arrays(2)[static_cast<std::size_t>(random.integer(0, 4))]);
     check_stats(p, with_shifted_arrays(3)[static_cast<std::size_t>(i)]);
   }
+  // Whole tiles, which may have a fast path, in rows of both kinds that have a launch of their own.
+  for (const Col least : {1, 3})
+    for (const std::vector<Col>& gaps : drawn::gaps_around_fours(2, random)) {
+      const Col cols = 2048 * random.integer(least, least + 1), rows = 30'000 / cols;
+      const Problem p{with_row_stride(drawn::rows(rows, cols, random), cols + gaps[0])};
+      check_softmax(p, gaps[1]);
+      check_stats(p);
+    }
 }
 
 TEST_CASE("takes 100,000 columns without losing digits", "[l05][online_softmax][points:2]") {

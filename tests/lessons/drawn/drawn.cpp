@@ -107,6 +107,14 @@ std::int64_t row_stride(std::int64_t cols, Random& random, bool far) {
   return cols + random.integer(0, 1) * random.integer(1, 9);
 }
 
+std::vector<std::vector<std::int64_t>> gaps_around_fours(std::size_t arrays, Random& random) {
+  std::vector<std::vector<std::int64_t>> all(arrays + 1, std::vector<std::int64_t>(arrays));
+  for (std::size_t odd = 0; odd <= arrays; ++odd)
+    for (std::size_t array = 0; array < arrays; ++array)
+      all[odd][array] = 4 * random.integer(0, 3) + (array == odd ? 1 + 2 * random.integer(0, 1) : 0);
+  return all;
+}
+
 std::int64_t rows_of_65536_blocks(std::int64_t rows, std::int64_t blocks, Random& random) {
   const std::int64_t rows_of_a_block = (rows - 1) / blocks + 1;
   return 65'535 * rows_of_a_block + random.integer(1, 500);

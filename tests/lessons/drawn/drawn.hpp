@@ -34,6 +34,11 @@ Strides strides(std::int64_t rows, std::int64_t cols, Random& random);
 /// Close together or with a gap; or `far`: twice as far at least.
 std::int64_t row_stride(std::int64_t cols, Random& random, bool far = false);
 
+/// @brief Gaps behind the rows of so many arrays: an odd one in each array in turn, with multiples of 4 in
+/// the others; then multiples of 4 in all. Who copies four numbers at a time has to ask each array where its
+/// rows begin.
+std::vector<std::vector<std::int64_t>> gaps_around_fours(std::size_t arrays, Random& random);
+
 /// @brief So many rows that a launch like this one has 65,536 blocks or a few more: a grid may have that many
 /// along x, but 65,535 along y and z.
 std::int64_t rows_of_65536_blocks(std::int64_t rows, std::int64_t blocks, Random& random);

@@ -117,10 +117,8 @@ void require_traffic(const Profile& profile, const Problem& p, std::uint64_t was
       "to read P once for every 32 columns of O, and V once for every 32 queries, as tiles of 32 x 32 do,");
 }
 
-Outcome check(const Problem& p, const StepLayouts& layouts = {}, std::uint64_t waste = 2,
-              const CallOptions& options = {}) {
+Outcome check_into(Steps got, const Problem& p, std::uint64_t waste = 2, const CallOptions& options = {}) {
   INFO(describe(p));
-  Steps got = steps_of(p, layouts);
   const Outcome outcome = attend(p, got, options);
   require_ran(outcome);
   require_steps(got, p, outcome);
@@ -130,6 +128,54 @@ Outcome check(const Problem& p, const StepLayouts& layouts = {}, std::uint64_t w
                              " kernels; it should launch three: for S, for P and for O.");
   if (const auto profile = profile_if_counted(outcome)) require_traffic(*profile, p, waste);
   return outcome;
+}
+
+Outcome check(const Problem& p, const StepLayouts& layouts = {}, std::uint64_t waste = 2,
+              const CallOptions& options = {}) {
+  return check_into(steps_of(p, layouts), p, waste, options);
+}
+
+/// Of rows of whole fours: multiples of 4, but for one axis.
+Strides strides_with_odd(std::size_t odd_axis, const Shape& shape, Random& random) {
+  Strides strides{0, 0, 0, 1};
+  for (std::size_t axis = 3; axis-- > 0;)
+    strides[axis] = (strides[axis + 1] * shape[axis + 1] + 3) / 4 * 4 + 4 * random.integer(0, 2) +
+                    (axis == odd_axis ? 1 + 2 * random.integer(0, 1) : 0);
+  return strides;
+}
+
+/// In one tensor at a time, batches, heads or rows begin anywhere, and the others are dense: who copies four
+/// numbers at a time has to ask each of them for all of its strides.
+void check_odd_strides() {
+  Random random(case_seed() + 1);
+  for (const std::size_t axis : {0, 1, 2}) {
+    const Sizes n{axis == 0 ? 2 : 1, axis == 1 ? 2 : 1, random.integer(2, 9), 4 * random.integer(1, 9),
+                  64 * random.integer(1, 2)};
+    const Problem dense = random_problem(n);
+    const auto odd = [&](const Tensor<float>& x) { return strides_with_odd(axis, x.shape(), random); };
+    for (Tensor<float> Problem::*const input : {&Problem::Q, &Problem::K, &Problem::V}) {
+      Problem p = dense;
+      p.*input = lay_out(p.*input, odd(p.*input));
+      check(p);
+    }
+    for (Tensor<float> Steps::*const result : {&Steps::S, &Steps::P, &Steps::O}) {
+      Steps got = steps_of(dense);
+      got.*result = lay_out(got.*result, odd(got.*result));
+      check_into(std::move(got), dense);
+    }
+  }
+}
+
+/// Whole tiles, which may have a fast path, in no dense layout, with scores whose exponentials overflow.
+void check_whole_tiles() {
+  Random random(case_seed() + 2);
+  const auto size = [&] { return 64 * random.integer(1, 2); };
+  const auto layout = [&] {
+    constexpr Layout kLayouts[] = {Layout::heads_inside, Layout::far_apart, Layout::gaps};
+    return kLayouts[random.integer(0, 2)];
+  };
+  const Problem p = with_opposite_shifts(random_problem({1, 2, size(), size(), size()}), 1000.0f);
+  check(with_layouts(p, layout(), layout(), layout(), layout()), {.S = layout(), .P = layout()});
 }
 
 /// Two queries and three keys with products that are logarithms of whole numbers.
@@ -236,6 +282,8 @@ TEST_CASE("neither reads nor writes what lies between the rows", "[l07][naive_at
     const auto layout = [&] { return kLayouts[random.integer(0, 3)]; };
     check(drawn, {.S = layout(), .P = layout()});
   }
+  check_odd_strides();
+  check_whole_tiles();
 }
 
 TEST_CASE("keeps large scores apart", "[l07][naive_attention][points:3]") {

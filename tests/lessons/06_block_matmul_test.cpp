@@ -12,6 +12,7 @@
 #include <stdexcept>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "grading/testing/lesson_test.hpp"
 #include "products/problem.hpp"
@@ -365,6 +366,30 @@ void check_transposed(Entry<Product> entry) {
   check(entry, random_problem(200, 260, 5, column_major, row_major, column_major));
 }
 
+/// Whole eights and whole tiles, which may have a fast path, by rows and by columns that begin at multiples
+/// of 4 in all matrices but one.
+void check_gaps(Entry<Product> entry) {
+  Random random(case_seed() + 3);
+  const auto any_layout = [&] { return random.integer(0, 1) == 1 ? row_major : column_major; };
+  const auto check_with = [&](const Problem& dense, Layout a, Layout b,
+                              const std::vector<std::int64_t>& gaps) {
+    const std::int64_t M = dense.M(), N = dense.N(), K = dense.K();
+    check(entry,
+          {laid_out(dense.A, a(M + gaps[0], K + gaps[0]), kNan),
+           laid_out(dense.B, b(K + gaps[1], N + gaps[1]), kNan), any_layout()(M + gaps[2], N + gaps[2])});
+  };
+  const auto eights = [&] { return 8 * random.integer(1, 8); };
+  for (const Layout a : {row_major, column_major})
+    for (const Layout b : {row_major, column_major})
+      for (const std::vector<std::int64_t>& gaps : drawn::gaps_around_fours(3, random)) {
+        const std::int64_t M = eights(), N = eights(), K = eights();
+        check_with(random_problem(M, N, K), a, b, gaps);
+      }
+  const Problem whole = random_problem(128 * random.integer(1, 2), 128, 64);
+  const auto gap = [&] { return random.integer(1, 9); };
+  check_with(whole, any_layout(), any_layout(), {gap(), gap(), gap()});
+}
+
 /// Parts of larger matrices, whose other elements are NaN: whoever reads one, shows it.
 void check_slices(Entry<Product> entry) {
   Problem p = random_problem(67, 45, 38);
@@ -386,6 +411,7 @@ void check_slices(Entry<Product> entry) {
     check(entry, random_problem(128, 128, 32), with_shifted_array(3, array, 8));
   }
   for (const Problem& drawn : drawn_problems()) check(entry, drawn);
+  check_gaps(entry);
 }
 
 void check_orders(Entry<Product> entry) {

@@ -7,6 +7,7 @@
 #include <functional>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "grading/build/compiler_text.hpp"
@@ -90,6 +91,7 @@ bool is_usual_section(std::string_view word, std::string_view line) {
       // of clang
       ".llvm_addrsig", ".linker-options"};
   std::string_view name = trimmed(line.substr(word.size()));
+  if (name.find('(') != std::string_view::npos) return false;  // see is_own_section()
   if (name.starts_with('"')) name.remove_prefix(1);
   if (!name.starts_with('.') || name.starts_with(".debug_")) return true;
   return std::any_of(std::begin(kUsual), std::end(kUsual), [&](std::string_view usual) {
@@ -519,6 +521,27 @@ class FunctionReader {
   bool watched_ = true, in_body_ = false;
 };
 
+/// Whether it is the name of a function that the compiler writes by itself, which moves the pointer to an
+/// object and then is the virtual function: of a class with several bases, or virtual ones.
+bool is_thunk(std::string_view name) {
+  return name.starts_with("_ZTh") || name.starts_with("_ZTv") || name.starts_with("_ZTc");
+}
+
+/// "_ZN1D1gEv" of the thunk "_ZThn8_N1D1gEv".
+std::string function_of_thunk(std::string_view name) {
+  name.remove_prefix(3);
+  const auto drop_through = [&](int underscores) {
+    for (; underscores > 0; --underscores) name.remove_prefix(std::min(name.find('_'), name.size() - 1) + 1);
+  };
+  const auto drop_offset = [&] { drop_through(name.starts_with('v') ? 2 : 1); };
+  if (name.starts_with('c')) {
+    name.remove_prefix(1);
+    drop_offset();
+  }
+  drop_offset();
+  return fmt::format("_Z{}", name.substr(0, name.find('.')));
+}
+
 /// "common/simt/shim/mma.h" of a line of an assembly's table of files, `.file 7 "common/simt/shim/mma.h"`.
 std::string_view named_file(std::string_view line) {
   const std::string_view path = line.substr(std::min(line.find('"'), line.size() - 1) + 1);
@@ -622,16 +645,33 @@ bool tells_type(std::string_view line) {
   return false;
 }
 
+/// Whether a name of the assembler may have such a letter.
+bool is_of_symbol(char c) {
+  return is_part_of_name(c) || c == '.' || c == '$' || static_cast<unsigned char>(c) >= 0x80;
+}
+
+/// Whether what the table tells of a symbol's section names none of the file's: there is none, or that of
+/// `__managed__`, or the compiler has made it of the name of a function. So it does for virtual functions of
+/// several bases: " section:.text._ZN1D1gEv (implicit_section) virtual". What the file names has no such
+/// word behind it, and no name with a bracket is one for foreign_assembly().
+bool is_own_section(std::string_view line) {
+  constexpr std::string_view kSection = " section:", kManaged = "simt_managed", kOfFunction = ".text._Z";
+  const std::size_t at = line.find(kSection);
+  if (at == std::string_view::npos) return true;
+  const std::string_view section = line.substr(at + kSection.size());
+  if (section == kManaged) return true;
+  const auto end = std::find_if_not(section.begin() + std::min(kOfFunction.size(), section.size()),
+                                    section.end(), is_of_symbol);
+  return section.starts_with(kOfFunction) &&
+         section.substr(static_cast<std::size_t>(end - section.begin())).starts_with(" (implicit_section)");
+}
+
 /// Whether a line of the table is one that the compiler has begun itself, and puts nothing into a section
-/// that the file names; `__managed__` names one. A symbol has the line "_Z1fv/7 (void f())", up to g++ 12
+/// that the file names. A symbol has the line "_Z1fv/7 (void f())", up to g++ 12
 /// with an address behind it:
 /// "@0x7f64f375a100". A name that the file gives comes behind an asterisk.
 bool is_of_table(std::string_view line) {
-  if (line.starts_with(kVisibility.substr(1))) {
-    constexpr std::string_view kSection = " section:", kManaged = " section:simt_managed";
-    return line.find(kSection) == std::string_view::npos ||
-           (line.ends_with(kManaged) && line.find(kSection) == line.size() - kManaged.size());
-  }
+  if (line.starts_with(kVisibility.substr(1))) return is_own_section(line);
   if (is_about_symbol(line)) return true;
   constexpr std::string_view kAddress = ") @0x";
   if (const std::size_t address = line.rfind(kAddress);
@@ -640,10 +680,7 @@ bool is_of_table(std::string_view line) {
     line = line.substr(0, address + 1);
   if (!line.ends_with(')')) return false;
   if (!line.starts_with('*')) return line.front() != '#' && line.front() != '/';  // the assembler's comments
-  const auto is_of_name = [](char c) {
-    return is_part_of_name(c) || c == '.' || c == '$' || static_cast<unsigned char>(c) >= 0x80;
-  };
-  return *std::find_if_not(line.begin() + 1, line.end(), is_of_name) == '/';
+  return *std::find_if_not(line.begin() + 1, line.end(), is_of_symbol) == '/';
 }
 
 }  // namespace
@@ -670,6 +707,11 @@ std::string foreign_names(std::string_view table) {
     if (line.starts_with("  Type: variable") && symbol.starts_with('*') && !symbol.starts_with("*.") &&
         !symbol.starts_with(kLabelOfDynamic))
       found = in_a_register(shown(symbol.substr(1, symbol.find('/') - 1)));
+    else if (is_thunk(line) &&
+             line.substr(std::min(line.find('/'), line.size())).find(" (virtual ") == line.npos)
+      found =
+          fmt::format("Your file has a function called {}, as the compiler's own are. Give it another name.",
+                      shown(line.substr(0, line.find('/'))));
     else if (line.starts_with('*') && is_for_hooks(line.substr(1)))
       found = calls_the_simulator(line.substr(1, line.find('/') - 1));
     else if (!is_of_table(line) || (below_symbol && !tells_type(line)))
@@ -702,6 +744,11 @@ std::string names_past_wrappers(std::string_view code) {
 std::string calls_of_the_simulator(std::string_view assembly, const std::set<std::string>& headers) {
   std::set<std::string_view> own_headers;  // their numbers
   bool in_own_header = false;
+  std::string_view function;
+  std::set<std::string_view> defined;
+  // What a thunk has taken in of its function stands on no line of a header; that function is examined
+  // itself.
+  std::vector<std::pair<std::string_view, std::string_view>> in_thunks;
   std::string found;
   for_each_line(assembly, [&](std::string_view line) {
     line = trimmed(line);
@@ -713,11 +760,17 @@ std::string calls_of_the_simulator(std::string_view assembly, const std::set<std
       in_own_header = own_headers.contains(first_word(behind));
     } else if (word == ".type") {  // a function begins
       in_own_header = false;
+      function = first_word(behind);
+    } else if (word == "call" && is_thunk(function)) {
+      if (const std::string_view name = own_name(line); !name.empty()) in_thunks.emplace_back(function, name);
     } else if (!has_texts(word) && !(word == "call" && in_own_header)) {
       if (const std::string_view name = own_name(line); !name.empty()) found = calls_the_simulator(name);
     }
+    if (const std::string_view name = defined_name(word, line); !name.empty()) defined.insert(name);
     return found.empty();
   });
+  for (const auto& [thunk, name] : in_thunks)
+    if (found.empty() && !defined.contains(function_of_thunk(thunk))) found = calls_the_simulator(name);
   return found;
 }
 

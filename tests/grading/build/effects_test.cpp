@@ -108,6 +108,21 @@ TEST_CASE("lines that a name brought along are found in the table of symbols") {
   CHECK(told("__ubsan_handle_out_of_bounds/4 (void __builtin___ubsan_handle_out_of_bounds(void*, void*))" +
              address + type + "*.Lubsan_data18/5 (__ubsan_data *.Lubsan_data18)" + address + type)
             .empty());
+  const auto in_section = [&](const std::string& symbol, const std::string& section) {
+    return told(symbol + address + "  Type: function\n  Visibility: public weak section:" + section + "\n");
+  };
+  CHECK(in_section("_ZThn8_N1D1gEv/2 (virtual int D::_ZThn8_N1D1gEv())",
+                   ".text._ZN1D1gEv (implicit_section) virtual artificial")
+            .empty());
+  for (const char* section :
+       {".text._ZN1D1gEv", ".text._ZN1D1gEv virtual", ".text._ZN1D1gEv  (implicit_section)",
+        ".text._ZN1D;1gEv (implicit_section)", ".text.mine (implicit_section)", "mine (implicit_section)",
+        ".text (implicit_section)"})
+    CHECK_THAT(in_section("_Z1fv/1 (void f())", section), ContainsSubstring("a section of its own"));
+  CHECK_THAT(in_section("_ZThn8_N1D1gEv/2 (int _ZThn8_N1D1gEv())", ".text._ZN1D1gEv (implicit_section)"),
+             ContainsSubstring("a function called _ZThn8_N1D1gEv, as the compiler's own are"));
+  CHECK_THAT(foreign_assembly(function_with("\t.section\t.text._Z1fv (implicit_section),\"ax\"\n")),
+             ContainsSubstring("a section that the linker takes orders from"));
   CHECK(table_of_symbols("").empty());
   CHECK(table_of_symbols("Reclaiming functions:\n").empty());
 }
@@ -391,6 +406,19 @@ TEST_CASE("a call of the simulator's own functions is found outside of its heade
                ContainsSubstring("calls simt_phase_ends, a function of the simulator's own"));
   CHECK_THAT(told("2 7 3\n\t.loc 1 8 1", call), ContainsSubstring("simt_phase_ends"));
   CHECK_THAT(told("2 7 3\n\t.type\tf, @function", call), ContainsSubstring("simt_phase_ends"));
+  // A thunk has no lines of what it takes in of its function, which is examined itself.
+  for (const auto& [thunk, function] : {std::pair{"_ZThn8_N1D1gEv", "_ZN1D1gEv"},
+                                        {"_ZTv0_n24_N1W1fEv", "_ZN1W1fEv"},
+                                        {"_ZTch0_h8_N2C25cloneEv", "_ZN2C25cloneEv"},
+                                        {"_ZTcv0_n24_h8_N1C1cEv", "_ZN1C1cEv"},
+                                        {"_ZThn8_N1D1gEv.cold", "_ZN1D1gEv"}}) {
+    const std::string begin = "2 7 3\n\t.type\t" + std::string(thunk) + ", @function";
+    CHECK(told(begin, call + "\t.set\t" + function + ",f\n").empty());
+    CHECK(told(begin, call + function + ":\n").empty());
+    CHECK_THAT(told(begin, call), ContainsSubstring("simt_phase_ends"));
+    CHECK_THAT(told(begin, "\tmovq\tsimt_lane@GOTPCREL(%rip), %rax\n" + std::string(function) + ":\n"),
+               ContainsSubstring("calls simt_lane"));
+  }
   // By its address, a header's line would say nothing of who calls it.
   CHECK_THAT(told("2 7 3", "\tmovq\tsimt_lane@GOTPCREL(%rip), %rax\n"), ContainsSubstring("calls simt_lane"));
   CHECK_THAT(told("2 7 3", "\t.section\t.data.rel,\"aw\"\ntable:\n\t.quad\tsimt_lane\n"),

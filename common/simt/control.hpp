@@ -90,6 +90,10 @@ std::vector<Fault> take_faults();
 /// @brief Runs what is queued, but for what is put off, and forgets the faults so far.
 void forget_faults();
 
+/// @brief Whether something is queued in a stream made with cudaStreamNonBlocking that nobody has waited for,
+/// and that the default stream does not wait for either.
+bool has_work_aside();
+
 /// A launch that was accepted.
 struct LaunchRecord {
   std::string kernel;  ///< as written; by its own name if it was launched through a pointer

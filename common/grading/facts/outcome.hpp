@@ -16,7 +16,7 @@ namespace course::grading {
 enum class Status {
   returned,    ///< the entry came back
   threw,       ///< the entry threw; see exception_type
-  cuda_error,  ///< the entry came back, but left a CUDA error that nobody looked at
+  cuda_error,  ///< the entry came back, but left a CUDA error that nobody looked at, or work aside
   fault,       ///< a kernel or the host code did something illegal
   timeout,     ///< it did not come back in time and was stopped
   died,        ///< the process ended: a crash, exit(), abort(), or a channel that it broke

@@ -80,7 +80,7 @@ cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned
   if (!event->recorded) return cudaSuccess;
   // Not the event itself: it may be recorded again or destroyed before the stream gets there.
   context.enqueue(
-      stream, SimtKind::other, [] {}, event->when);
+      stream, SimtKind::order, [] {}, event->when);
   return cudaSuccess;
 }
 

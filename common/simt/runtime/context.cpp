@@ -143,6 +143,7 @@ SimtMoment Context::enqueue(cudaStream_t stream, SimtKind kind, std::function<vo
   }
   const std::uint64_t number = next_number_++;
   queue.known.reach(queue.serial, number);
+  if (kind != SimtKind::order) queue.last_work = number;
   SimtMoment queued{stream, number, queue.known};
   queue.queue.push_back({{queue.serial, number, queue.known}, std::move(run), std::move(after)});
   queue.asked = 0;
@@ -160,7 +161,7 @@ void Context::record(cudaEvent_t event, cudaStream_t stream) {
   event->recorded = true;
   event->done = false;
   event->asked = 0;
-  event->when = enqueue(stream, SimtKind::other, [this, event, number = next_number_] {
+  event->when = enqueue(stream, SimtKind::order, [this, event, number = next_number_] {
     if (!is_event(event) || event->when.number != number) return;  // destroyed, or recorded again later
     event->done = true;
     event->seconds =
@@ -189,7 +190,7 @@ void Context::drain(SimtStream& stream, std::uint64_t last_number) {
 }
 
 void Context::run_before_now(cudaStream_t stream) {
-  enqueue(stream, SimtKind::other, [] {});
+  enqueue(stream, SimtKind::order, [] {});
   run_queue(resolve(stream));
 }
 
@@ -252,6 +253,16 @@ void Context::run_all() {
   let_host_know_all();
   std::erase_if(streams_, [](const auto& entry) { return entry.second->destroyed; });
   host_first.let_host_look();
+}
+
+bool Context::has_work_aside() const {
+  VectorClock known = host_knows_;
+  known.join(default_stream_.known);
+  for (const auto& [handle, stream] : streams_)
+    if (stream->waits_for_default) known.join(stream->known);
+  return std::any_of(streams_.begin(), streams_.end(), [&](const auto& entry) {
+    return entry.second->last_work != 0 && !known.covers(entry.second->serial, entry.second->last_work);
+  });
 }
 
 void Context::finish_all() {
@@ -416,6 +427,12 @@ void forget_faults() {
   const std::lock_guard lock(context.mutex);
   context.run_all();
   context.faults.clear();
+}
+
+bool has_work_aside() {
+  Context& context = Context::get();
+  const std::lock_guard lock(context.mutex);
+  return context.has_work_aside();
 }
 
 std::vector<LaunchRecord> take_launches() {

@@ -37,8 +37,9 @@ struct SimtMoment {
   simt::VectorClock known{};  ///< what has come before it, and itself
 };
 
-/// What an operation is, by the numbers of cudaGraphNodeType.
-enum class SimtKind { kernel = 0, copy = 1, set = 2, host = 3, other = 5 };
+/// What an operation is, by the numbers of cudaGraphNodeType. `order` does nothing but come before or after
+/// others.
+enum class SimtKind { kernel = 0, copy = 1, set = 2, host = 3, other = 5, order = 6 };
 
 /// Where what is queued in a stream goes while the stream is captured into a graph.
 class SimtCapture {
@@ -70,6 +71,7 @@ struct SimtStream {
   std::uint64_t serial = 0;  ///< no other stream of the program has it
   std::deque<Operation> queue;
   simt::VectorClock known;        ///< what has come before whatever is queued next
+  std::uint64_t last_work = 0;    ///< the number of the last operation that does something
   unsigned asked = 0;             ///< how often the host has asked since something was queued last
   bool waits_for_default = true;  ///< false: created with cudaStreamNonBlocking
   bool destroyed = false;         ///< but what is queued is still to run
@@ -203,6 +205,8 @@ class Context {
   void run_stream(cudaStream_t stream);
   void run_until(cudaEvent_t event);
   void run_all();
+  /// Whether something was queued that nobody has waited for, and that the default stream does not wait for.
+  bool has_work_aside() const;
   // The host asks, and is told "not ready" at first: more often in the reverse order.
   bool is_ready(cudaStream_t stream);
   bool is_ready(cudaEvent_t event);

@@ -62,6 +62,44 @@ TEST_CASE("what a host function queues runs before a wait for the device ends", 
   REQUIRE(cudaStreamDestroy(later.stream) == cudaSuccess);
 }
 
+TEST_CASE("work aside is what neither the host nor the default stream waits for", "[simt][stream]") {
+  const FreshDevice device;
+  cudaStream_t aside = nullptr, ordered = nullptr;
+  cudaEvent_t event = nullptr;
+  REQUIRE(cudaStreamCreateWithFlags(&aside, cudaStreamNonBlocking) == cudaSuccess);
+  REQUIRE(cudaStreamCreate(&ordered) == cudaSuccess);
+  REQUIRE(cudaEventCreate(&event) == cudaSuccess);
+  int* value = device_array<int>(1);
+  const auto launch = [&](cudaStream_t stream) { set_kernel<<<1, 1, 0, stream>>>(value, 2); };
+  launch(nullptr);
+  launch(ordered);
+  REQUIRE(cudaEventRecord(event) == cudaSuccess);
+  REQUIRE(cudaStreamWaitEvent(aside, event) == cudaSuccess);
+  CHECK_FALSE(simt::has_work_aside());
+  launch(aside);
+  CHECK(simt::has_work_aside());
+  REQUIRE(cudaEventRecord(event, aside) == cudaSuccess);
+  CHECK(simt::has_work_aside());
+  REQUIRE(cudaStreamWaitEvent(ordered, event) == cudaSuccess);  // which the default stream waits for
+  CHECK_FALSE(simt::has_work_aside());
+  launch(aside);
+  CHECK(simt::has_work_aside());
+  SECTION("the host waits") { REQUIRE(cudaStreamSynchronize(aside) == cudaSuccess); }
+  SECTION("the host waits for an event") {
+    REQUIRE(cudaEventRecord(event, aside) == cudaSuccess);
+    REQUIRE(cudaEventSynchronize(event) == cudaSuccess);
+  }
+  SECTION("the host waits for all") { REQUIRE(cudaDeviceSynchronize() == cudaSuccess); }
+  CHECK_FALSE(simt::has_work_aside());
+  REQUIRE(cudaMemsetAsync(value, 0, sizeof(int), aside) == cudaSuccess);
+  REQUIRE(cudaStreamDestroy(aside) == cudaSuccess);
+  CHECK(simt::has_work_aside());
+  REQUIRE(cudaFree(value) == cudaSuccess);
+  CHECK_FALSE(simt::has_work_aside());
+  REQUIRE(cudaStreamDestroy(ordered) == cudaSuccess);
+  REQUIRE(cudaEventDestroy(event) == cudaSuccess);
+}
+
 TEST_CASE("an asynchronous copy to pageable memory is done when the call returns", "[simt][stream]") {
   const FreshDevice device;
   int* value = device_array<int>(1);

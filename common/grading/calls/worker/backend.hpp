@@ -98,6 +98,9 @@ void release(void* device);
 /// string. Clears it, as far as it can be cleared.
 std::string take_pending_error();
 
+/// @brief Whether the entry has left work in a stream that neither it nor the default stream waits for.
+bool has_work_aside();
+
 /// @brief The limit that CUDA's own words leave out, if an exception's message tells of a call that was
 /// refused for it: how much shared memory a block may have. Else an empty string.
 std::string limit_behind(std::string_view exception_message);

@@ -89,6 +89,8 @@ void begin_call() {
   if (ledger_copies && !just_loaded) (void)take_copies();
 }
 
+bool has_work_aside() { return false; }  // a GPU does not tell
+
 DeviceEnd end_call() {
   DeviceEnd end;
   Outcome& outcome = end.outcome;

@@ -126,6 +126,8 @@ void begin_call() {
   allocated_before = simt::allocations_so_far();
 }
 
+bool has_work_aside() { return simt::has_work_aside(); }
+
 void count_launches(Outcome& outcome) {
   auto &launches = outcome.counters["launches"], &blocks = outcome.counters["blocks"],
        &threads = outcome.counters["threads"];

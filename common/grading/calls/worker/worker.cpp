@@ -63,7 +63,7 @@ Outcome run_entry(const EntryRecord& entry, void* const* arguments) {
 
 /// What ended the call: a fault explains an exception and an error that came after it, an exception the
 /// latter.
-Outcome judge_end(Outcome host, backend::DeviceEnd device, const std::string& pending_error,
+Outcome judge_end(Outcome host, backend::DeviceEnd device, const std::string& pending_error, bool work_aside,
                   const std::string& entry) {
   Outcome outcome = device.outcome.status == Status::returned ? std::move(host) : device.outcome;
   outcome.findings = std::move(device.outcome.findings);
@@ -78,6 +78,13 @@ Outcome judge_end(Outcome host, backend::DeviceEnd device, const std::string& pe
         "A CUDA call in {} failed and nobody looked: {}. Check what every CUDA call returns, and call "
         "cudaGetLastError() after each kernel launch.",
         entry, pending_error);
+  } else if (outcome.status == Status::returned && work_aside) {
+    outcome.status = Status::cuda_error;
+    outcome.message = fmt::format(
+        "{} returned with work in a stream that nobody waits for: the default stream does not wait for one "
+        "made with cudaStreamNonBlocking. Call cudaStreamSynchronize() for it, or let the default stream "
+        "wait for an event in it with cudaStreamWaitEvent().",
+        entry);
   }
   if (const std::string limit = backend::limit_behind(outcome.exception_message); !limit.empty())
     outcome.message += "\n" + limit;
@@ -207,11 +214,12 @@ class Worker {
     Outcome host = run_entry(entry, arguments.data());
     if (getpid() != self) _exit(0);  // a copy of this process that came back through our code
     flush_output();
+    const bool work_aside = backend::has_work_aside();  // before anything is waited for
     const std::string pending_error = backend::take_pending_error();
     backend::DeviceEnd device = backend::end_call();
     const bool works = !device.broken;
     reply_.moves = arrays.moves(device.copies);
-    reply_.outcome = judge_end(std::move(host), std::move(device), pending_error, call.entry);
+    reply_.outcome = judge_end(std::move(host), std::move(device), pending_error, work_aside, call.entry);
     if (forked || has_children()) {
       reply_.outcome = Outcome{};
       reply_.outcome.status = Status::died;

@@ -197,7 +197,7 @@ inline constexpr std::array kClasses = {
     FindingClass{kInactiveLane, Group::barriers, Severity::warning, Finder::check_mode,
      "A shuffle reads from a lane that takes no part in it.", kLaneGivesNothing, true},
     FindingClass{kDivergentInstruction, Group::barriers, Severity::error, Finder::any_mode,
-     "Lanes of a warp do not come together to an instruction for tensor cores, which all 32 execute as one.",
+     "Lanes of a warp do not come together to an instruction for tensor cores, or call different shuffles.",
      kWarpNotTogether},
     FindingClass{"illegal_mask", Group::barriers, Severity::error, Finder::any_mode,
      "A lane calls a warp operation whose mask leaves it out."},

@@ -10,8 +10,6 @@ namespace simt::ptx {
 
 // --- Shuffles, votes, matches, reductions ---
 
-inline constexpr unsigned kUp = 0, kDown = 1, kButterfly = 2, kIndexed = 3;
-
 /// c holds the last lane of a segment in its bits 0 to 4, and in bits 8 to 12 those of a lane's number that
 /// its segment shares.
 inline void shuffle(const Frame& f, const Step& s) {
@@ -20,15 +18,15 @@ inline void shuffle(const Frame& f, const Step& s) {
   unsigned from = 0;
   bool inside = true;
   switch (s.flags) {
-    case kUp:
+    case simt_shuffle_up:
       from = lane - b;
       inside = static_cast<int>(from) >= static_cast<int>(last);
       break;
-    case kDown:
+    case simt_shuffle_down:
       from = lane + b;
       inside = from <= last;
       break;
-    case kButterfly:
+    case simt_shuffle_xor:
       from = lane ^ b;
       inside = from <= last;
       break;
@@ -37,13 +35,16 @@ inline void shuffle(const Frame& f, const Step& s) {
       inside = from <= last;
   }
   if (!inside) from = lane;
-  const std::uint64_t value =
-      f.block.shuffle(f.get<std::uint32_t>(s[5]), f.get<std::uint32_t>(s[2]), from, f.caller);
+  const std::uint64_t value = f.block.shuffle(static_cast<SimtShuffle>(s.flags), f.get<std::uint32_t>(s[5]),
+                                              f.get<std::uint32_t>(s[2]), from, f.caller);
   f.set(s[0], static_cast<std::uint32_t>(value));
   f.set_bits(s[1], inside);
 }
 inline Bound bind_shuffle(const Match& m) {
-  return {shuffle, m.has("up") ? kUp : m.has("down") ? kDown : m.has("bfly") ? kButterfly : kIndexed};
+  return {shuffle, m.has("up")     ? simt_shuffle_up
+                   : m.has("down") ? simt_shuffle_down
+                   : m.has("bfly") ? simt_shuffle_xor
+                                   : simt_shuffle_index};
 }
 
 inline Bound bind_vote(const Match& m) {
@@ -73,9 +74,9 @@ inline Bound bind_ballot(const Match&) {
 }
 
 /// The lanes of a mask that brought what this one did; `all`: those that took part.
-inline LaneMask same_value(const Frame& f, std::uint64_t mine, LaneMask mask, LaneMask& all) {
+inline LaneMask same_value(const Frame& f, SimtWarpOp op, std::uint64_t mine, LaneMask mask, LaneMask& all) {
   std::uint64_t brought[32];
-  all = f.block.gather(simt_op_match, mask, mine, brought, f.caller);
+  all = f.block.gather(op, mask, mine, brought, f.caller);
   LaneMask same = 0;
   for (LaneMask rest = all; rest != 0; rest &= rest - 1)
     if (brought[std::countr_zero(rest)] == mine) same |= rest & -rest;
@@ -85,7 +86,8 @@ template <class T, bool kAll>
 void match_lanes(const Frame& f, const Step& s) {
   LaneMask all = 0;
   const auto mask = f.get<std::uint32_t>(s[kAll ? 3 : 2]);
-  const LaneMask same = same_value(f, f.get<T>(s[kAll ? 2 : 1]), mask, all);
+  const LaneMask same =
+      same_value(f, kAll ? simt_op_match_all : simt_op_match_any, f.get<T>(s[kAll ? 2 : 1]), mask, all);
   f.set(s[0], kAll ? (same == all ? mask : 0) : same);
   if constexpr (kAll) f.set_bits(s[1], same == all);
 }
@@ -95,11 +97,11 @@ inline Bound bind_match(const Match& m) {
   return {wide ? match_lanes<std::uint64_t, false> : match_lanes<std::uint32_t, false>};
 }
 
-template <class Op, class T>
+template <SimtWarpOp kOp, class Op, class T>
 void reduce(const Frame& f, const Step& s) {
   std::uint64_t brought[32];
-  LaneMask rest = f.block.gather(simt_op_reduce, f.get<std::uint32_t>(s[2]), f.get<std::uint32_t>(s[1]),
-                                 brought, f.caller);
+  LaneMask rest =
+      f.block.gather(kOp, f.get<std::uint32_t>(s[2]), f.get<std::uint32_t>(s[1]), brought, f.caller);
   T result = static_cast<T>(brought[std::countr_zero(rest)]);
   for (rest &= rest - 1; rest != 0; rest &= rest - 1)
     result = Op::template of<T>(result, static_cast<T>(brought[std::countr_zero(rest)]));
@@ -107,11 +109,16 @@ void reduce(const Frame& f, const Step& s) {
 }
 inline Bound bind_redux(const Match& m) {
   const bool is_signed = m.types[0] == Type::s32;
-  if (m.has("add")) return {reduce<Add, std::uint32_t>};
-  if (m.has("min")) return {is_signed ? reduce<Min, std::int32_t> : reduce<Min, std::uint32_t>};
-  if (m.has("max")) return {is_signed ? reduce<Max, std::int32_t> : reduce<Max, std::uint32_t>};
-  if (m.has("and")) return {reduce<AndBits, std::uint32_t>};
-  return {m.has("or") ? reduce<OrBits, std::uint32_t> : reduce<XorBits, std::uint32_t>};
+  if (m.has("add")) return {reduce<simt_op_reduce_add, Add, std::uint32_t>};
+  if (m.has("min"))
+    return {is_signed ? reduce<simt_op_reduce_min, Min, std::int32_t>
+                      : reduce<simt_op_reduce_min, Min, std::uint32_t>};
+  if (m.has("max"))
+    return {is_signed ? reduce<simt_op_reduce_max, Max, std::int32_t>
+                      : reduce<simt_op_reduce_max, Max, std::uint32_t>};
+  if (m.has("and")) return {reduce<simt_op_reduce_and, AndBits, std::uint32_t>};
+  return {m.has("or") ? reduce<simt_op_reduce_or, OrBits, std::uint32_t>
+                      : reduce<simt_op_reduce_xor, XorBits, std::uint32_t>};
 }
 inline Bound bind_activemask(const Match&) {
   return {[](const Frame& f, const Step& s) { f.set(s[0], f.block.active_lanes(f.caller)); }};

@@ -491,9 +491,29 @@ LaneMask BlockRunner::arrive(Rendezvous& meeting, std::uintptr_t caller) {
   return meeting.arrived;
 }
 
-SIMT_RETURN_BY_JUMP std::uint64_t BlockRunner::shuffle(LaneMask mask, std::uint64_t value, unsigned source,
-                                                       std::uintptr_t caller) {
+void BlockRunner::raise_other_shuffle(SimtShuffle mine, SimtShuffle of_others) {
+  constexpr const char* kNames[] = {"__shfl_up_sync()", "__shfl_down_sync()", "__shfl_xor_sync()",
+                                    "__shfl_sync()"};
+  const auto size = [](SimtShuffle kind) {
+    return (kind & simt_shuffle_wide) != 0 ? "more than 4 bytes" : "at most 4 bytes";
+  };
+  char text[250];
+  std::snprintf(
+      text, sizeof text,
+      "lane %u comes to %s of %s while others of its mask wait in %s of %s: all lanes of a mask must "
+      "call the same shuffle, for a value of the same type",
+      lane(), kNames[mine % simt_shuffle_wide], size(mine), kNames[of_others % simt_shuffle_wide],
+      size(of_others));
+  raise(FaultKind::divergent_instruction, text);
+}
+
+SIMT_RETURN_BY_JUMP std::uint64_t BlockRunner::shuffle(SimtShuffle kind, LaneMask mask, std::uint64_t value,
+                                                       unsigned source, std::uintptr_t caller) {
   Rendezvous& meeting = meet(simt_op_shuffle, mask);
+  if (meeting.arrived == 0)
+    meeting.instruction = kind;
+  else if (meeting.instruction != kind)
+    raise_other_shuffle(kind, static_cast<SimtShuffle>(meeting.instruction));
   meeting.values[lane()] = value;
   const LaneMask present = arrive(meeting, caller);
   // What a lane that takes no part would give is undefined on a GPU; here it is a NaN.

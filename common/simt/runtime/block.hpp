@@ -106,7 +106,8 @@ class BlockRunner {
   int barrier(SimtBarrier kind, int predicate, std::uintptr_t caller);
   void sync_grid(std::uintptr_t caller);
   bool is_cooperative() const { return launch_->cooperative; }
-  std::uint64_t shuffle(LaneMask mask, std::uint64_t value, unsigned source, std::uintptr_t caller);
+  std::uint64_t shuffle(SimtShuffle kind, LaneMask mask, std::uint64_t value, unsigned source,
+                        std::uintptr_t caller);
   LaneMask gather(SimtWarpOp op, LaneMask mask, std::uint64_t value, std::uint64_t* out,
                   std::uintptr_t caller);
   LaneMask ballot(SimtWarpOp op, LaneMask mask, bool predicate, std::uintptr_t caller);
@@ -252,6 +253,7 @@ class BlockRunner {
   void tell_barrier();
   void find_static_shared(const KernelModule& module);
   bool finished() const { return live_ == 0; }
+  [[noreturn]] void raise_other_shuffle(SimtShuffle mine, SimtShuffle of_others);
   [[noreturn]] void report_deadlock();
   std::vector<RawWaiting> call_the_roll();
   CallStack ask_where(int thread);

@@ -144,7 +144,7 @@ std::string clause(const RawFault& fault, const std::vector<WaitingThreads>& wai
     case FaultKind::illegal_mask:
       return fmt::format("broke a rule of warp operations: {}.", fault.text);
     case FaultKind::divergent_instruction:
-      return fmt::format("broke a rule of instructions of a whole warp: {}.", fault.text);
+      return fmt::format("broke a rule of the instructions of a warp: {}.", fault.text);
     case FaultKind::misused_shared:
       return fmt::format("used {}.", fault.text);
     case FaultKind::not_global:

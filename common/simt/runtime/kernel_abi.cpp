@@ -34,8 +34,8 @@ std::uint64_t simt_tile_get(unsigned rank) {
   return runner("a tile's exchange").value_of_tile(rank, SIMT_CALLER());
 }
 
-std::uint64_t simt_shuffle(unsigned mask, std::uint64_t value, unsigned source_lane) {
-  return runner("a shuffle").shuffle(mask, value, source_lane, SIMT_CALLER());
+std::uint64_t simt_shuffle(SimtShuffle kind, unsigned mask, std::uint64_t value, unsigned source_lane) {
+  return runner("a shuffle").shuffle(kind, mask, value, source_lane, SIMT_CALLER());
 }
 
 unsigned simt_gather(SimtWarpOp op, unsigned mask, std::uint64_t value, std::uint64_t* out) {

@@ -25,15 +25,29 @@ enum SimtWarpOp {
   simt_op_ballot,
   simt_op_all,
   simt_op_any,
-  simt_op_match,
-  simt_op_reduce,
+  simt_op_match_any,
+  simt_op_match_all,
+  simt_op_reduce_add,
+  simt_op_reduce_min,
+  simt_op_reduce_max,
+  simt_op_reduce_and,
+  simt_op_reduce_or,
+  simt_op_reduce_xor,
   simt_op_aligned,  ///< an instruction that a warp executes as one: see simt_matrix_abi.h
   simt_op_barrier   ///< the warp comes to a barrier as one: bar.sync, bar.arrive
 };
 
+enum SimtShuffle {
+  simt_shuffle_up,
+  simt_shuffle_down,
+  simt_shuffle_xor,
+  simt_shuffle_index,
+  simt_shuffle_wide = 4  ///< beside one of these: of more than 4 bytes, which a GPU moves in two steps
+};
+
 /// Warp rendezvous: waits for the lanes of `mask`, then returns the value that lane `source` brought.
 /// Lanes that take part in one rendezvous name the same mask and the same kind of operation.
-std::uint64_t simt_shuffle(unsigned mask, std::uint64_t value, unsigned source_lane);
+std::uint64_t simt_shuffle(SimtShuffle kind, unsigned mask, std::uint64_t value, unsigned source_lane);
 
 /// Warp rendezvous that gives every lane's value: out[32]. Returns the lanes that took part.
 unsigned simt_gather(SimtWarpOp op, unsigned mask, std::uint64_t value, std::uint64_t* out);

@@ -103,7 +103,7 @@ SIMT_SHIM_INLINE T from_lane(unsigned mask, const T& value, unsigned lane) {
   constexpr std::size_t kWords = (sizeof(T) + 7) / 8;
   std::uint64_t words[kWords] = {};
   std::memcpy(words, static_cast<const void*>(&value), sizeof(T));
-  for (std::size_t i = 0; i < kWords; ++i) words[i] = simt_shuffle(mask, words[i], lane);
+  for (std::size_t i = 0; i < kWords; ++i) words[i] = simt_shuffle(simt_shuffle_index, mask, words[i], lane);
   T result = value;
   std::memcpy(static_cast<void*>(&result), words, sizeof(T));
   return result;

@@ -69,6 +69,11 @@ __forceinline__ T from_bits(std::uint64_t bits) {
   return value;
 }
 
+template <class T>
+constexpr SimtShuffle shuffle_of(SimtShuffle kind) {
+  return sizeof(T) > 4 ? static_cast<SimtShuffle>(kind | simt_shuffle_wide) : kind;
+}
+
 __forceinline__ unsigned segment_first(unsigned lane, int width) {
   return lane & ~(static_cast<unsigned>(width) - 1u);
 }
@@ -83,14 +88,16 @@ __forceinline__ T __shfl_sync(unsigned mask, T value, int source, int width = 32
   const unsigned lane = simt_lane();
   const unsigned from = simt::segment_first(lane, width) +
                         (static_cast<unsigned>(source) & (static_cast<unsigned>(width) - 1u));
-  return simt::from_bits<T>(simt_shuffle(mask, simt::to_bits(value), from));
+  return simt::from_bits<T>(
+      simt_shuffle(simt::shuffle_of<T>(simt_shuffle_index), mask, simt::to_bits(value), from));
 }
 
 template <class T>
 __forceinline__ T __shfl_up_sync(unsigned mask, T value, unsigned delta, int width = 32) {
   const unsigned lane = simt_lane(), first = simt::segment_first(lane, width);
   const unsigned from = lane < first + delta ? lane : lane - delta;  // below the segment: keep one's own
-  return simt::from_bits<T>(simt_shuffle(mask, simt::to_bits(value), from));
+  return simt::from_bits<T>(
+      simt_shuffle(simt::shuffle_of<T>(simt_shuffle_up), mask, simt::to_bits(value), from));
 }
 
 template <class T>
@@ -98,7 +105,8 @@ __forceinline__ T __shfl_down_sync(unsigned mask, T value, unsigned delta, int w
   const unsigned lane = simt_lane(),
                  last = simt::segment_first(lane, width) + static_cast<unsigned>(width) - 1u;
   const unsigned from = lane + delta > last ? lane : lane + delta;  // above the segment: keep one's own
-  return simt::from_bits<T>(simt_shuffle(mask, simt::to_bits(value), from));
+  return simt::from_bits<T>(
+      simt_shuffle(simt::shuffle_of<T>(simt_shuffle_down), mask, simt::to_bits(value), from));
 }
 
 template <class T>
@@ -107,7 +115,8 @@ __forceinline__ T __shfl_xor_sync(unsigned mask, T value, int lane_mask, int wid
                  last = simt::segment_first(lane, width) + static_cast<unsigned>(width) - 1u;
   const unsigned partner = lane ^ static_cast<unsigned>(lane_mask);
   const unsigned from = partner > last ? lane : partner;
-  return simt::from_bits<T>(simt_shuffle(mask, simt::to_bits(value), from));
+  return simt::from_bits<T>(
+      simt_shuffle(simt::shuffle_of<T>(simt_shuffle_xor), mask, simt::to_bits(value), from));
 }
 
 __forceinline__ unsigned __ballot_sync(unsigned mask, int predicate) {
@@ -120,20 +129,29 @@ __forceinline__ int __all_sync(unsigned mask, int predicate) {
   return simt_ballot(simt_op_all, mask, !predicate) == 0;
 }
 
+namespace simt {
+
 template <class T>
-__forceinline__ unsigned __match_any_sync(unsigned mask, T value) {
+__forceinline__ unsigned lanes_that_match(SimtWarpOp op, unsigned mask, T value) {
   std::uint64_t values[32];
-  const std::uint64_t mine = simt::to_bits(value);
-  const unsigned lanes = simt_gather(simt_op_match, mask, mine, values);
+  const std::uint64_t mine = to_bits(value);
+  const unsigned lanes = simt_gather(op, mask, mine, values);
   unsigned same = 0;
   for (unsigned lane = 0; lane < 32; ++lane)
     if ((lanes >> lane & 1u) != 0 && values[lane] == mine) same |= 1u << lane;
   return same;
 }
 
+}  // namespace simt
+
+template <class T>
+__forceinline__ unsigned __match_any_sync(unsigned mask, T value) {
+  return simt::lanes_that_match(simt_op_match_any, mask, value);
+}
+
 template <class T>
 __forceinline__ unsigned __match_all_sync(unsigned mask, T value, int* all_equal) {
-  const unsigned same = __match_any_sync(mask, value);
+  const unsigned same = simt::lanes_that_match(simt_op_match_all, mask, value);
   *all_equal = same == mask;
   return *all_equal != 0 ? mask : 0u;
 }
@@ -141,9 +159,9 @@ __forceinline__ unsigned __match_all_sync(unsigned mask, T value, int* all_equal
 namespace simt {
 
 template <class T, class Combine>
-__forceinline__ T warp_reduce(unsigned mask, T value, Combine combine) {
+__forceinline__ T warp_reduce(SimtWarpOp op, unsigned mask, T value, Combine combine) {
   std::uint64_t values[32];
-  unsigned rest = simt_gather(simt_op_reduce, mask, to_bits(value), values);
+  unsigned rest = simt_gather(op, mask, to_bits(value), values);
   T result = from_bits<T>(values[__builtin_ctz(rest)]);
   for (rest &= rest - 1u; rest != 0; rest &= rest - 1u)
     result = combine(result, from_bits<T>(values[__builtin_ctz(rest)]));
@@ -152,9 +170,10 @@ __forceinline__ T warp_reduce(unsigned mask, T value, Combine combine) {
 
 }  // namespace simt
 
-#define SIMT_WARP_REDUCE(NAME, TYPE, EXPRESSION)                                              \
-  __forceinline__ TYPE __reduce_##NAME##_sync(unsigned mask, TYPE value) {                    \
-    return simt::warp_reduce(mask, value, [](TYPE a, TYPE b) -> TYPE { return EXPRESSION; }); \
+#define SIMT_WARP_REDUCE(NAME, TYPE, EXPRESSION)                                 \
+  __forceinline__ TYPE __reduce_##NAME##_sync(unsigned mask, TYPE value) {       \
+    return simt::warp_reduce(simt_op_reduce_##NAME, mask, value,                 \
+                             [](TYPE a, TYPE b) -> TYPE { return EXPRESSION; }); \
   }
 SIMT_WARP_REDUCE(add, unsigned, a + b)
 SIMT_WARP_REDUCE(add, int, static_cast<int>(static_cast<unsigned>(a) + static_cast<unsigned>(b)))

@@ -37,22 +37,22 @@ class WarpGroup {
  public:
   template <class T>
   T shfl(T value, unsigned rank) const {
-    return from_rank(value, rank % count());
+    return from_rank(simt_shuffle_index, value, rank % count());
   }
   template <class T>
   T shfl_up(T value, unsigned delta) const {
     const unsigned rank = self().thread_rank();
-    return from_rank(value, rank < delta ? rank : rank - delta);
+    return from_rank(simt_shuffle_up, value, rank < delta ? rank : rank - delta);
   }
   template <class T>
   T shfl_down(T value, unsigned delta) const {
     const unsigned rank = self().thread_rank();
-    return from_rank(value, rank + delta < count() ? rank + delta : rank);
+    return from_rank(simt_shuffle_down, value, rank + delta < count() ? rank + delta : rank);
   }
   template <class T>
   T shfl_xor(T value, unsigned lane_mask) const {
     const unsigned rank = self().thread_rank(), partner = rank ^ lane_mask;
-    return from_rank(value, partner < count() ? partner : rank);
+    return from_rank(simt_shuffle_xor, value, partner < count() ? partner : rank);
   }
   int any(int predicate) const { return __any_sync(self().lanes(), predicate); }
   int all(int predicate) const { return __all_sync(self().lanes(), predicate); }
@@ -73,7 +73,7 @@ class WarpGroup {
   unsigned count() const { return static_cast<unsigned>(self().num_threads()); }
 
   template <class T>
-  T from_rank(const T& value, unsigned rank) const {
+  T from_rank(SimtShuffle kind, const T& value, unsigned rank) const {
     static_assert(std::is_trivially_copyable_v<T>, "values that move between lanes are plain bytes");
     const unsigned lane = nth_lane(self().lanes(), rank);
     T result;
@@ -81,7 +81,8 @@ class WarpGroup {
       const std::size_t bytes = sizeof(T) - at < 8 ? sizeof(T) - at : 8;
       std::uint64_t bits = 0;
       __builtin_memcpy(&bits, reinterpret_cast<const char*>(&value) + at, bytes);
-      bits = simt_shuffle(self().lanes(), bits, lane);
+      bits = simt_shuffle(bytes > 4 ? static_cast<SimtShuffle>(kind | simt_shuffle_wide) : kind,
+                          self().lanes(), bits, lane);
       __builtin_memcpy(reinterpret_cast<char*>(&result) + at, &bits, bytes);
     }
     return result;

@@ -117,7 +117,7 @@ std::optional<std::string> parse_undefined(std::string_view line) {
     if (at == std::string_view::npos) continue;
     std::string symbol(line.substr(at + words.size()));
     std::erase_if(symbol, [](char c) { return c == '`' || c == '\''; });
-    return demangle(symbol.c_str());
+    return symbol.starts_with("_Z") ? demangle(symbol.c_str()) : symbol;  // "g" is no type's name
   }
   return std::nullopt;
 }

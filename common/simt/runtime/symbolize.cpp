@@ -230,6 +230,7 @@ std::string function_name(const void* address) {
 }
 
 std::string demangle(const std::string& symbol) {
+  if (!symbol.starts_with("_Z")) return symbol;  // "g" is a variable's own name, and that of a type
   int status = 0;
   char* demangled = abi::__cxa_demangle(symbol.c_str(), nullptr, nullptr, &status);
   std::string name = status == 0 ? demangled : symbol;

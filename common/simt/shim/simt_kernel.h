@@ -193,6 +193,10 @@ __forceinline__ long long clock64() { return simt_clock(); }
 __forceinline__ void __nanosleep(unsigned) { simt_spin_hint(); }
 __forceinline__ void __trap() { simt_trap(); }
 
+// What the compiler may take for granted, which is not worked out.
+#define __builtin_assume(...) (static_cast<void>(sizeof(!(__VA_ARGS__))))
+#define __assume(...) __builtin_assume(__VA_ARGS__)
+
 // --- Launches (written by the rewriter) ------------------------------------------------------------------
 
 namespace simt {

@@ -580,7 +580,7 @@ TEST_CASE("keeps NaN and infinities in their own row and column", "[l20][matmul_
 
 TEST_CASE("gives the same bits with every number of stages, in every order of blocks and threads",
           "[l20][matmul_staged][points:1]") {
-  std::vector<Problem> problems{random_problem(70, 140, 45), drawn_problems().back()};
+  std::vector<Problem> problems{random_problem(70, 140, 45), drawn_problems()[2]};
   Random random(case_seed());  // for sizes that no kernel knows beforehand
   for (const Layout a : {row_major, column_major})
     for (const Layout b : {row_major, column_major}) {

@@ -58,7 +58,7 @@ constexpr std::int64_t kMostDepth = 3000;       ///< steps of k
 std::vector<Problem> drawn_problems(std::int64_t chunk) {
   Random random(case_seed() + 2);
   std::vector<Problem> problems;
-  for (int i = 0; i < 3; ++i) {
+  for (int i = 0; i < 4; ++i) {
     // In chunks: along k, or along the other axis.
     const bool a_along_k = random.integer(0, 1) == 1, b_along_k = random.integer(0, 1) == 1;
     const auto size = [&](std::int64_t most, bool in_chunks) {
@@ -66,10 +66,11 @@ std::vector<Problem> drawn_problems(std::int64_t chunk) {
       return in_chunks ? (any + chunk - 1) / chunk * chunk : any;
     };
     const std::int64_t most = i == 0 ? 25 : 300;  // the first may be deep
-    const std::int64_t M = size(most, !a_along_k),
-                       N = size(std::min<std::int64_t>(most, kMostSteps / M), !b_along_k),
-                       K = size(std::clamp<std::int64_t>(kMostSteps / (M * N), 1, kMostDepth),
-                                a_along_k || b_along_k);
+    std::int64_t M = size(most, !a_along_k),
+                 N = size(std::min<std::int64_t>(most, kMostSteps / M), !b_along_k),
+                 K = size(std::clamp<std::int64_t>(kMostSteps / (M * N), 1, kMostDepth),
+                          a_along_k || b_along_k);
+    if (i == 3) M = 128, N = 128, K = 32 * random.integer(1, 3);  // whole tiles
     const auto operand = [&](const Tensor<float>& x, bool by_rows) {
       const std::int64_t rows = x.shape()[0], cols = x.shape()[1];
       if (chunk == 1) return laid_out(x, drawn::strides(rows, cols, random), kNotANumber);

@@ -42,9 +42,10 @@ Problem problem_of(const Tensor<float>& A, const Tensor<float>& B);
 Problem random_problem(std::int64_t M, std::int64_t N, std::int64_t K, Layout a = row_major,
                        Layout b = row_major, Layout c = row_major);
 
-/// @brief Three products of which everything is drawn at once, from the case's seed: sizes up to 300, and
-/// strides of any kind, with NaN between the elements. `chunk`: along one axis the elements of A lie side by
-/// side, as many as a multiple of this, which the other stride is, too; so with B.
+/// @brief Four products of which everything is drawn at once, from the case's seed: sizes up to 300, those of
+/// the last of whole tiles, and strides of any kind, with NaN between the elements. `chunk`: along one axis
+/// the elements of A lie side by side, as many as a multiple of this, which the other stride is, too; so with
+/// B.
 std::vector<Problem> drawn_problems(std::int64_t chunk = 1);
 
 /// @brief Calls `refused(b, c, argument)` with shapes of B and of C that do not fit beside an A of (M, K) and

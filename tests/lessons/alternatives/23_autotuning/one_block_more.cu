@@ -284,9 +284,10 @@ Cache read_cache(const std::string& text, std::string& complaint) {
     CacheKey key = {};
     words >> c.type >> c.rows >> c.cols >> c.depth >> c.warps >> c.stages;
     words >> key.size.M >> key.size.N >> key.size.K;
+    const bool is_separate = std::isspace(words.peek()) != 0;
     words >> std::ws;
     key.size.type = c.type;
-    if (!std::getline(words, key.device) || !index_of(c)) {
+    if (!is_separate || !std::getline(words, key.device) || !index_of(c)) {
       complaint = "The cache has a line that is no entry: \"" + line + "\".";
       return {};
     }

@@ -527,6 +527,14 @@ bool is_thunk(std::string_view name) {
   return name.starts_with("_ZTh") || name.starts_with("_ZTv") || name.starts_with("_ZTc");
 }
 
+/// Whether a line of the table of symbols is that of a virtual function: "_ZN1D1gEv/2 (virtual int D::g())".
+/// The word comes first: what comes behind may be any text of the file's, in the types of parameters.
+bool is_of_virtual_function(std::string_view line) {
+  line.remove_prefix(std::min(line.find('/') + 1, line.size()));
+  line.remove_prefix(std::min(line.find_first_not_of("0123456789"), line.size()));
+  return line.starts_with(" (virtual ");
+}
+
 /// "_ZN1D1gEv" of the thunk "_ZThn8_N1D1gEv".
 std::string function_of_thunk(std::string_view name) {
   name.remove_prefix(3);
@@ -707,8 +715,7 @@ std::string foreign_names(std::string_view table) {
     if (line.starts_with("  Type: variable") && symbol.starts_with('*') && !symbol.starts_with("*.") &&
         !symbol.starts_with(kLabelOfDynamic))
       found = in_a_register(shown(symbol.substr(1, symbol.find('/') - 1)));
-    else if (is_thunk(line) &&
-             line.substr(std::min(line.find('/'), line.size())).find(" (virtual ") == line.npos)
+    else if (is_thunk(line) && !is_of_virtual_function(line))
       found =
           fmt::format("Your file has a function called {}, as the compiler's own are. Give it another name.",
                       shown(line.substr(0, line.find('/'))));

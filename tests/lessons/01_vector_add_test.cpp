@@ -320,7 +320,7 @@ TEST_CASE("adds 255, 256, 257 and 1000 numbers", "[l01][vector_add][points:2]") 
   const auto most = [&] { return 100.0f * std::abs(drawn::factor(random, 40)); };
   require_side_by_side(check_device(random.integer(258, 20'000), {}, most()));
   check_device(random.integer(34, 254), {}, most());
-  for (const std::int64_t n : {std::int64_t{1000}, random.integer(34, 5000)})
+  for (const std::int64_t n : {std::int64_t{1000}, random.integer(34, 5000), 1024 * random.integer(1, 3)})
     for (const CallOptions& shifted : with_shifted_arrays(3)) {
       INFO("Arrays are parts of larger ones: one or more begin at no multiple of 16 bytes");
       check_device(n, shifted);

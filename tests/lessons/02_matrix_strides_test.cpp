@@ -769,11 +769,14 @@ TEST_CASE("copies a slice, and leaves the gaps of dst as they are", "[l02][copy_
     check_unknown_copy(rows, cols, drawn::strides(rows, cols, random), drawn::strides(rows, cols, random),
                        shifted);
   }
-  // Whole tiles, which may have a fast path: from rows to columns, and from columns to rows.
+  // Whole tiles, which may have a fast path: from rows or columns to rows or columns.
   const std::int64_t rows = 64 * random.integer(1, 3), cols = 64 * random.integer(1, 3);
   const Strides by_rows{cols + random.integer(1, 9), 1}, by_columns{1, rows + random.integer(1, 9)};
+  const auto wider = [&] { return random.integer(10, 19); };
   check_unknown_copy(rows, cols, by_rows, by_columns);
   check_unknown_copy(rows, cols, by_columns, by_rows);
+  check_unknown_copy(rows, cols, by_rows, {cols + wider(), 1});
+  check_unknown_copy(rows, cols, by_columns, {1, rows + wider()});
 }
 
 TEST_CASE("lets neighbouring threads copy neighbours along a row", "[l02][copy_strided][points:2]") {

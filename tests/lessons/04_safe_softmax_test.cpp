@@ -691,6 +691,10 @@ TEST_CASE("keeps NaN and +inf in their own row", "[l04][safe_softmax][points:3]"
       const Col cols = step * random.integer(1 + 600 / step, 4 * kBlockThreads / step);
       check(with_row_strides(drawn::rows(7, cols, random), cols + gaps[0], cols + gaps[1]));
     }
+  for (const CallOptions& shifted : with_shifted_arrays(2)) {
+    const Col cols = kBlockThreads * random.integer(1, 3);
+    check(with_row_strides(drawn::rows(7, cols, random), cols, cols), shifted);
+  }
 }
 
 TEST_CASE("takes the largest and the smallest numbers, and rows in order of size",

@@ -174,7 +174,7 @@ void check_whole_tiles() {
     constexpr Layout kLayouts[] = {Layout::heads_inside, Layout::far_apart, Layout::gaps};
     return kLayouts[random.integer(0, 2)];
   };
-  const Problem p = with_opposite_shifts(random_problem({1, 2, size(), size(), size()}), 1000.0f);
+  const Problem p = with_opposite_shifts(random_problem({2, 2, size(), size(), size()}), 1000.0f);
   check(with_layouts(p, layout(), layout(), layout(), layout()), {.S = layout(), .P = layout()});
 }
 

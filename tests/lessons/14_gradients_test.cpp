@@ -12,6 +12,7 @@
 #include <stdexcept>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "14_gradients/mistakes.hpp"
 #include "14_gradients/problems.hpp"
@@ -370,6 +371,15 @@ TEST_CASE("matmul: takes transposed matrices and parts of larger ones, and leave
     check({any(dense.X), any(dense.W), any(dense.dY), drawn::strides(M, K, random),
            drawn::strides(K, N, random)});
   }
+  // Whole tiles, which may have a fast path.
+  const Product whole = random_product(64, 64 * random.integer(1, 2), 64);
+  for (const std::vector<std::int64_t>& gaps : drawn::gaps_around_fours(5, random)) {
+    const auto by_rows = [&](const Tensor<float>& x, std::size_t array) {
+      return Strides{x.shape()[1] + gaps[array], 1};
+    };
+    check({laid_out(whole.X, by_rows(whole.X, 0), kNan), laid_out(whole.W, by_rows(whole.W, 1), kNan),
+           laid_out(whole.dY, by_rows(whole.dY, 2), kNan), by_rows(whole.X, 3), by_rows(whole.W, 4)});
+  }
 }
 
 TEST_CASE("matmul: adds products of large, small and cancelling numbers",
@@ -486,6 +496,13 @@ TEST_CASE("softmax: reads and writes nothing between the rows", "[l14][softmax_b
   const Rows p = random_rows(5, 300, 7);
   check(p);
   check({laid_out(p.P, {331, 1}, kNan), laid_out(p.dP, {302, 1}, kNan), 340});
+  Random random(case_seed());  // for sizes and gaps that no kernel knows beforehand
+  for (const std::vector<Col>& gaps : drawn::gaps_around_fours(3, random)) {
+    const Col cols = 4 * random.integer(8, 300);
+    const Rows fours = random_rows(5, cols);
+    check({laid_out(fours.P, {cols + gaps[0], 1}, kNan), laid_out(fours.dP, {cols + gaps[1], 1}, kNan),
+           cols + gaps[2]});
+  }
 }
 
 TEST_CASE("softmax: gives 0 where P is 0, whatever dP holds there", "[l14][softmax_backward][points:2]") {

@@ -547,10 +547,18 @@ TEST_CASE("multiplies parts of larger matrices, and leaves what lies between the
   for (const CallOptions& shifted : with_shifted_arrays(3)) {
     INFO("One of the matrices begins at no multiple of 16 bytes");
     check_product(q, 2, shifted);
+    check_product(random_problem(128, 128, 32, column_major), 2, shifted);
   }
   Random random(case_seed());
   for (const Problem& drawn : drawn_problems())
     check_product(drawn, static_cast<int>(random.integer(2, kMaxStages)));
+  const auto fours = [&] { return 4 * random.integer(8, 20); };
+  for (const std::vector<std::int64_t>& gaps : drawn::gaps_around_fours(3, random)) {
+    const std::int64_t M = fours(), N = fours(), K = fours();
+    const Problem p = random_problem(M, N, K);
+    check_product(
+        {laid_out(p.A, {1, M + gaps[0]}, kNan), laid_out(p.B, {N + gaps[1], 1}, kNan), {N + gaps[2], 1}}, 2);
+  }
 }
 
 TEST_CASE("multiplies K = 7 and K = 0, which gives zeros, and launches nothing for an empty C",

@@ -336,6 +336,13 @@ TEST_CASE("takes [batch, seq, head, dim] as well as [batch, head, seq, dim], and
   check(with_gaps(bf16(random_problem({1, 2, 35, 41, 40, 1}, mask))));
   check(with_gaps(fp16(random_problem({1, 2, 35, 41, many_dimensions(8), 1}, mask)), kNan));
   check_drawn(kKernel, kTakesAll);
+  Int D = 64;  // those of 64, 128 and 256 may have ways of their own
+  for (const std::vector<Layout>& of : every_two_apart(4, Layout::gaps_of_8)) {
+    const Problem wide =
+        with_sink(random_problem({2, 4, 5, 9, D, 2}, {.causal = true, .window = 4, .sinks = 1}));
+    check_values_in_both(with_layouts(wide, of[0], of[1], of[2], of[3]));
+    D = D == 256 ? 64 : 2 * D;
+  }
 }
 
 TEST_CASE("keeps large scores apart, and gives no weight to scores of -inf",

@@ -387,7 +387,8 @@ void check_results_beside_pairs(Random& random) {
   const Format16 with_odd_heads = kFormats[static_cast<std::size_t>(random.integer(0, 1))];
   for (const Format16 format : kFormats)
     for (const bool is_shifted : {false, true}) {
-      const Sizes n{2, 2, random.integer(5, 20), random.integer(5, 20), 8 * random.integer(1, 12)};
+      const Int D = is_shifted ? 8 * random.integer(1, 12) : 64 * random.integer(1, 2);
+      const Sizes n{2, 2, random.integer(5, 20), random.integer(5, 20), D};
       const BackwardProblem p = with_gradient(problem(n, format, kMask));
       INFO(describe(p) << "; results begin, or their rows, heads and batches do, at no multiple of 16 bytes");
       Backward got = results_of(p);
@@ -430,6 +431,16 @@ TEST_CASE("takes both layouts, and leaves alone what lies between the rows",
     }
   check_results_beside_pairs(random);
   check_drawn(kBackward, with_drawn_dropout);
+  bool in_128 = false;  // 64 and 128 dimensions may have ways of their own
+  for (const std::vector<Layout>& of : every_two_apart(8, Layout::gaps_of_8)) {
+    in_128 = !in_128;
+    const Problem wide =
+        random_problem({2, 2, 5, 9, in_128 ? 128 : 64, 1}, {.causal = true, .window = 4, .sinks = 1});
+    const Problem p = in_16_bits(with_layouts(dropped(with_sink(wide), 0.25f), of[0], of[1], of[2], of[3]),
+                                 kFormats[static_cast<std::size_t>(random.integer(0, 1))]);
+    check_values(kBackward,
+                 with_layouts_of_gradients(with_gradient(p), of[4], of[5], of[6], of[7], p.layout_of_lse));
+  }
 }
 
 namespace {

@@ -374,6 +374,8 @@ void check_odd_rows(const Kernel& kernel, const reference::Mask& mask, TestLine 
     for (const std::vector<Layout>& of : every_two_apart(4, odd))
       check(kernel, with_layouts(of_wide_rows(), of[0], of[1], of[2], of[3]), {}, where);
   check_shifted(kernel, of_wide_rows(), where);
+  const Problem whole = random_problem({1, kernel.grouped ? 2 : 1, 64, 64, 64, 1}, mask);
+  check_shifted(kernel, whole, where);
 }
 
 void check_same_bits(const Kernel& kernel, const Problem& p, TestLine where) {

@@ -160,10 +160,11 @@ grading::Outcome check(const Kernel& kernel, const Problem& p, grading::CallOpti
 /// one may.
 void check_shifted(const Kernel& kernel, const Problem& p, TestLine where = TestLine::here());
 
-/// @brief Right in 64 or 128 dimensions, for which kernels have copies of 16 bytes, where these do not fit:
-/// rows, heads or batches of any tensor begin anywhere while those of any other do not, and as
-/// check_shifted() has it.
 inline constexpr Layout kOddLayouts[] = {Layout::gaps, Layout::rows_of_4, Layout::heads_of_4};
+
+/// @brief Right in 64 or 128 dimensions, for which kernels have copies of 16 bytes, where these do not fit:
+/// rows, heads or batches of any tensor begin anywhere while those of any other do not; and as
+/// check_shifted() has it, also in whole tiles of 64.
 void check_odd_rows(const Kernel& kernel, const reference::Mask& mask = {},
                     TestLine where = TestLine::here());
 

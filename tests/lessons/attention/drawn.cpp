@@ -205,16 +205,19 @@ Sizes steep_sizes(const Takes& takes, Int max_dim, Random& random) {
           .H_kv = H_kv};
 }
 
-/// Multiples of the tiles' sizes, for which a kernel may have another way.
+/// Multiples of the tiles' sizes, for which a kernel may have another way; in two batches, and in groups of
+/// which the heads next to each other differ.
 Sizes whole_sizes(const Takes& takes, Int max_dim, Random& random) {
-  const Int of_dims = random.integer(1, std::max(max_dim / kTile, Int{1})), of_queries = random.integer(1, 2);
-  const Int of_keys = random.integer(1, std::max(4 / (of_dims * of_queries), Int{1}));
-  return {.B = 1,
-          .H = 2,
+  const Int most = takes.grouped ? 2 : 4;  // tiles of 64 x 64 x 64 of a head
+  const Int of_dims = random.integer(1, std::clamp(max_dim / kTile, Int{1}, Int{2}));
+  const Int of_queries = random.integer(1, std::min(most / of_dims, Int{2}));
+  const Int of_keys = random.integer(1, most / (of_dims * of_queries));
+  return {.B = 2,
+          .H = takes.grouped ? 4 : 2,
           .Nq = kTile * of_queries,
           .Nk = kTile * of_keys,
           .D = std::min(kTile * of_dims, max_dim),
-          .H_kv = takes.grouped ? random.integer(1, 2) : 2};
+          .H_kv = 2};
 }
 
 /// A small one with scores that climb and fall along the keys.

@@ -278,6 +278,8 @@ void check_odd_rows(const BackwardKernel& kernel, const reference::Mask& mask, T
             {}, where);
     }
   check_shifted(kernel, with_gradient(of_wide_rows()), where);
+  const Problem whole = random_problem({1, kernel.takes.grouped ? 2 : 1, 64, 64, 64, 1}, mask);
+  check_shifted(kernel, with_gradient(whole), where);
 }
 
 void check_same_bits(const BackwardKernel& kernel, const BackwardProblem& p, TestLine where) {

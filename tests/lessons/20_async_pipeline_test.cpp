@@ -555,9 +555,11 @@ TEST_CASE("multiplies parts of larger matrices, and leaves what lies between the
   const auto fours = [&] { return 4 * random.integer(8, 20); };
   for (const std::vector<std::int64_t>& gaps : drawn::gaps_around_fours(3, random)) {
     const std::int64_t M = fours(), N = fours(), K = fours();
-    const Problem p = random_problem(M, N, K);
-    check_product(
-        {laid_out(p.A, {1, M + gaps[0]}, kNan), laid_out(p.B, {N + gaps[1], 1}, kNan), {N + gaps[2], 1}}, 2);
+    const Problem dense = random_problem(M, N, K);
+    check_product({laid_out(dense.A, {1, M + gaps[0]}, kNan),
+                   laid_out(dense.B, {N + gaps[1], 1}, kNan),
+                   {N + gaps[2], 1}},
+                  2);
   }
 }
 

@@ -4,14 +4,15 @@
 
 #include <algorithm>
 #include <cctype>
+#include <charconv>
 #include <functional>
+#include <map>
 #include <set>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "grading/build/compiler_text.hpp"
-#include "grading/build/own_headers.hpp"
 #include "grading/confinement/imports.hpp"
 
 namespace course::grading {
@@ -550,6 +551,26 @@ std::string function_of_thunk(std::string_view name) {
   return fmt::format("_Z{}", name.substr(0, name.find('.')));
 }
 
+std::vector<std::string_view> lines_of(std::string_view text) {
+  std::vector<std::string_view> lines;
+  for_each_line(text, [&](std::string_view line) {
+    lines.push_back(line);
+    return true;
+  });
+  return lines;
+}
+
+/// Whether a macro of the simulator's, which has arguments, stands in a line of a header.
+bool has_own_macro(std::string_view line) {
+  constexpr std::string_view kBeginning = "SIMT_";
+  for (std::size_t at = line.find(kBeginning); at != line.npos; at = line.find(kBeginning, at + 1))
+    if (const auto end =
+            std::find_if_not(line.begin() + static_cast<std::ptrdiff_t>(at), line.end(), is_part_of_name);
+        end != line.end() && *end == '(')
+      return true;
+  return false;
+}
+
 /// "common/simt/shim/mma.h" of a line of an assembly's table of files, `.file 7 "common/simt/shim/mma.h"`.
 std::string_view named_file(std::string_view line) {
   const std::string_view path = line.substr(std::min(line.find('"'), line.size() - 1) + 1);
@@ -674,6 +695,31 @@ bool is_own_section(std::string_view line) {
          section.substr(static_cast<std::size_t>(end - section.begin())).starts_with(" (implicit_section)");
 }
 
+/// Whether a symbol's line of the table is that of a label which the compiler has made up, such as
+/// "*.Lubsan_data7/5 (__ubsan_data *.Lubsan_data7)": its name says so, too, as no declaration's can.
+bool is_made_by_compiler(std::string_view line) {
+  if (!line.starts_with("*.")) return false;
+  const std::string_view label = line.substr(0, line.find('/'));
+  const std::string_view behind = line.substr(label.size());
+  const std::string_view name = behind.substr(0, behind.rfind(" @0x"));
+  return name.ends_with(fmt::format("{})", label)) || name.ends_with(fmt::format("{}())", label)) ||
+         name.substr(std::min(name.find(' '), name.size())) == " (<anonymous>)";
+}
+
+/// Whether a symbol's line is that of a label which a file, or a header of the C library, may give a
+/// function: a name as any other, and neither that of a thunk nor of the simulator's own.
+bool is_label_of_a_file(std::string_view line) {
+  const std::string_view label = line.substr(1, std::min(line.find('/'), line.size()) - 1);
+  return std::ranges::all_of(label, is_part_of_name) && !label.starts_with("_ZT") && own_name(label).empty();
+}
+
+std::string own_name_or_section(std::string_view line) {
+  return fmt::format(
+      "Your file gives the assembler a name or a section of its own: \"{}\". Leave out asm and "
+      "attributes that are no part of CUDA.",
+      shown(trimmed(line)));
+}
+
 /// Whether a line of the table is one that the compiler has begun itself, and puts nothing into a section
 /// that the file names. A symbol has the line "_Z1fv/7 (void f())", up to g++ 12
 /// with an address behind it:
@@ -711,10 +757,12 @@ std::string foreign_names(std::string_view table) {
   bool below_symbol = false;
   for_each_line(table, [&](std::string_view line) {
     if (!line.starts_with(' ')) symbol = line;
-    // Those of the compiler, such as .Lubsan_data7, begin with a dot.
-    if (line.starts_with("  Type: variable") && symbol.starts_with('*') && !symbol.starts_with("*.") &&
+    if (line.starts_with("  Type: variable") && symbol.starts_with('*') && !is_made_by_compiler(symbol) &&
         !symbol.starts_with(kLabelOfDynamic))
       found = in_a_register(shown(symbol.substr(1, symbol.find('/') - 1)));
+    else if (line.starts_with('*') && !line.starts_with(kLabelOfDynamic) && !is_made_by_compiler(line) &&
+             !is_label_of_a_file(line))
+      found = own_name_or_section(line);
     else if (is_thunk(line) && !is_of_virtual_function(line))
       found =
           fmt::format("Your file has a function called {}, as the compiler's own are. Give it another name.",
@@ -722,10 +770,7 @@ std::string foreign_names(std::string_view table) {
     else if (line.starts_with('*') && is_for_hooks(line.substr(1)))
       found = calls_the_simulator(line.substr(1, line.find('/') - 1));
     else if (!is_of_table(line) || (below_symbol && !tells_type(line)))
-      found = fmt::format(
-          "Your file gives the assembler a name or a section of its own: \"{}\". Leave out asm and "
-          "attributes that are no part of CUDA.",
-          shown(trimmed(line)));
+      found = own_name_or_section(line);
     below_symbol = !is_about_symbol(line);
     return found.empty();
   });
@@ -748,9 +793,14 @@ std::string names_past_wrappers(std::string_view code) {
   return {};
 }
 
-std::string calls_of_the_simulator(std::string_view assembly, const std::set<std::string>& headers) {
-  std::set<std::string_view> own_headers;  // their numbers
-  bool in_own_header = false;
+std::string calls_of_the_simulator(std::string_view assembly, const OwnHeaders& headers) {
+  std::map<std::string_view, std::vector<std::string_view>> own_headers;  // their lines, by their numbers
+  std::string_view place[3];  // the line of a header's, between its neighbours
+  const auto is_call_of_header = [&place](std::string_view name) {
+    const auto names_it = [name](std::string_view line) { return line.find(name) != line.npos; };
+    // A call in several lines has one of them. What a macro calls has the line where the macro stands.
+    return std::ranges::any_of(place, names_it) || has_own_macro(place[1]);
+  };
   std::string_view function;
   std::set<std::string_view> defined;
   // What a thunk has taken in of its function stands on no line of a header; that function is examined
@@ -762,16 +812,26 @@ std::string calls_of_the_simulator(std::string_view assembly, const std::set<std
     const std::string_view word = first_word(line);
     const std::string_view behind = trimmed(line.substr(word.size()));
     if (word == ".file") {
-      if (is_one_of_headers(named_file(line), headers)) own_headers.insert(first_word(behind));
+      if (const std::string* header = find_header(named_file(line), headers))
+        own_headers[first_word(behind)] = lines_of(*header);
     } else if (word == ".loc") {
-      in_own_header = own_headers.contains(first_word(behind));
+      std::ranges::fill(place, std::string_view());
+      if (const auto header = own_headers.find(first_word(behind)); header != own_headers.end()) {
+        const std::string_view number = first_word(trimmed(behind.substr(header->first.size())));
+        std::size_t at = 0;
+        std::from_chars(number.data(), number.data() + number.size(), at);
+        for (std::size_t i = 0; i < 3; ++i)
+          if (at + i >= 2 && at + i - 2 < header->second.size()) place[i] = header->second[at + i - 2];
+      }
     } else if (word == ".type") {  // a function begins
-      in_own_header = false;
+      std::ranges::fill(place, std::string_view());
       function = first_word(behind);
     } else if (word == "call" && is_thunk(function)) {
       if (const std::string_view name = own_name(line); !name.empty()) in_thunks.emplace_back(function, name);
-    } else if (!has_texts(word) && !(word == "call" && in_own_header)) {
-      if (const std::string_view name = own_name(line); !name.empty()) found = calls_the_simulator(name);
+    } else if (!has_texts(word)) {
+      if (const std::string_view name = own_name(line);
+          !name.empty() && !(word == "call" && is_call_of_header(name)))
+        found = calls_the_simulator(name);
     }
     if (const std::string_view name = defined_name(word, line); !name.empty()) defined.insert(name);
     return found.empty();

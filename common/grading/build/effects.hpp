@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "grading/build/compiler_text.hpp"
+#include "grading/build/own_headers.hpp"
 
 namespace course::grading {
 
@@ -31,9 +32,9 @@ std::string names_past_wrappers(std::string_view code);
 
 /// @brief "" or a sentence for the student, if code calls a function of the simulator's own, or takes its
 /// address, elsewhere than in these headers of the simulator's: by the lines that check mode's assembly
-/// tells, which holds inside macros, templates and functions under other names. See headers_before_file().
-/// Cost: one pass.
-std::string calls_of_the_simulator(std::string_view assembly, const std::set<std::string>& headers);
+/// tells, which holds inside macros, templates and functions under other names. A header's line must name
+/// what it calls: another one may call what the file hands to it. See headers_before_file(). Cost: one pass.
+std::string calls_of_the_simulator(std::string_view assembly, const OwnHeaders& headers);
 
 /// @brief "" or a sentence for the student, if a function has no hooks of check mode, or touches memory by a
 /// builtin of the compiler, of which check mode sees nothing. `source` is the student's file as the compiler

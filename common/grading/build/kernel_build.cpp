@@ -303,7 +303,7 @@ std::string examined(Job& job, const CompilerFiles& files, bool with_symbols, bo
   }
   if (job.failure.empty() && dumped) {
     const std::string rewritten = written(job, job.scratch / "kernel.cpp");
-    const std::set<std::string> headers = headers_before_file(job.absolute(kShim), rewritten);
+    const OwnHeaders headers = headers_before_file(job.absolute(kShim), rewritten);
     if (job.failure.empty()) job.failure = calls_of_the_simulator(text, headers);
   }
   if (job.failure.empty() && dumped) {

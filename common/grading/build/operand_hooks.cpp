@@ -225,7 +225,8 @@ class HookWriter {
     };
     loads_.clear();
     has_operands_ = is_one_of(functions_.with_operands);
-    hook_all_ = is_one_of(functions_.everywhere);
+    // The compiler writes a thunk of a virtual base as text: its loads have no hooks.
+    hook_all_ = is_one_of(functions_.everywhere) || name.starts_with("_ZT");
     behind_call_ = false;
     has_frame_pointer_ = has_frame_pointer_ && name.ends_with(".cold");
   }

@@ -20,19 +20,20 @@ std::string_view included(std::string_view line) {
 
 }  // namespace
 
-std::set<std::string> headers_before_file(const fs::path& folder, std::string_view rewritten) {
+OwnHeaders headers_before_file(const fs::path& folder, std::string_view rewritten) {
   std::vector<fs::path> left{"simt_prelude.h", "simt_hide_mode.h"};
   for_each_line(rewritten, [&](std::string_view line) {
     const std::string_view name = included(line);
     if (!name.empty()) left.emplace_back(name);
     return !name.empty();
   });
-  std::set<std::string> headers;
+  OwnHeaders headers;
   while (!left.empty()) {
     const fs::path header = left.back();
     left.pop_back();
     const std::string text = read_file(folder / header);
-    if (text.find("#pragma once") == std::string::npos || !headers.insert(header.string()).second) continue;
+    if (text.find("#pragma once") == std::string::npos || !headers.emplace(header.string(), text).second)
+      continue;
     int conditions = 0;
     for_each_line(text, [&](std::string_view line) {
       conditions += line.starts_with("#if") ? 1 : line.starts_with("#endif") ? -1 : 0;
@@ -48,12 +49,13 @@ std::set<std::string> headers_before_file(const fs::path& folder, std::string_vi
   return headers;
 }
 
-bool is_one_of_headers(std::string_view path, const std::set<std::string>& headers) {
+const std::string* find_header(std::string_view path, const OwnHeaders& headers) {
   constexpr std::string_view kFolder = "common/simt/shim/";
   const std::string normal = fs::path(path).lexically_normal().string();
   const std::size_t at = normal.find(kFolder);
-  return at != std::string::npos && (at == 0 || normal[at - 1] == '/') &&
-         headers.contains(normal.substr(at + kFolder.size()));
+  if (at == std::string::npos || (at > 0 && normal[at - 1] != '/')) return nullptr;
+  const auto found = headers.find(normal.substr(at + kFolder.size()));
+  return found == headers.end() ? nullptr : &found->second;
 }
 
 }  // namespace course::grading

@@ -123,6 +123,15 @@ TEST_CASE("lines that a name brought along are found in the table of symbols") {
     CHECK_THAT(
         in_section(std::string("_ZThn8_N1D1gEv/2 (") + own + ")", ".text._ZN1D1gEv (implicit_section)"),
         ContainsSubstring("a function called _ZThn8_N1D1gEv, as the compiler's own are"));
+  for (const char* label : {"*_ZThn8_N1D1gEv/4 (void now())", "*_ZThn8_N1D1gEv/2 (virtual void D::h())",
+                            "*sum_of.cold/0 (float sum_of())", "*simt_gather/3 (Two hear(Two, Two))",
+                            "*.dropped/0 (unsigned int dropped [1024])"})
+    CHECK_THAT(told(label + address + type), ContainsSubstring("gives the assembler a name"));
+  CHECK(
+      !told("*.dropped/0 (unsigned int dropped [1024])" + address + "  Type: variable definition analyzed\n")
+           .empty());
+  CHECK(told("*__isoc99_sscanf/4 (int sscanf(const char*, const char*, ...))" + address + type).empty());
+  CHECK(told("*.LTHUNK0/9 (long int W::*.LTHUNK0())" + address + type).empty());
   CHECK_THAT(foreign_assembly(function_with("\t.section\t.text._Z1fv (implicit_section),\"ax\"\n")),
              ContainsSubstring("a section that the linker takes orders from"));
   CHECK(table_of_symbols("").empty());
@@ -395,14 +404,22 @@ TEST_CASE("a call of the simulator's own functions is found outside of its heade
       "\t.file 5 \"notcommon/simt/shim/mma.h\"\n\t.file 6 \"common/simt/shim/curand_kernel.h\"\n"
       "\t.file 7 \"common/simt/shim/../../../submission/add.cu\"\n"
       "\t.file 8 \"common/simt/shim/cuda/../mma.h\"\n";
+  const std::string header =
+      "//\n//\n//\n//\n//\n  if (ends)\n    simt_phase_ends();\n//\n  completion_();\n//\n"
+      "SIMT_PHASE(2)\nSIMT_INLINE void end() { completion_(); }\n";
   const auto told = [&](const std::string& place, const std::string& code) {
     return calls_of_the_simulator(files + function_with("\t.loc " + place + "\n\tnop\n" + code),
-                                  {"mma.h", "simt_warp.h"});
+                                  {{"mma.h", header}, {"simt_warp.h", header}});
   };
   const std::string call = "\tcall\tsimt_phase_ends@PLT\n";
   CHECK(told("2 7 3", call).empty());
   CHECK(told("3 7 3 is_stmt 0", call).empty());
   CHECK(told("8 7 3", call).empty());
+  CHECK(told("2 6 3", call).empty());  // a call in two lines
+  CHECK(told("2 11 1", call).empty());
+  // A header calls what the file hands to it.
+  for (const char* place : {"2 9 3", "2 12 1", "2 100 1", "2 0 0"})
+    CHECK_THAT(told(place, call), ContainsSubstring("calls simt_phase_ends"));
   for (const char* place : {"1 7 3", "4 7 3", "5 7 3", "6 7 3", "7 7 3"})
     CHECK_THAT(told(place, call),
                ContainsSubstring("calls simt_phase_ends, a function of the simulator's own"));

@@ -760,6 +760,8 @@ std::string foreign_names(std::string_view table) {
     if (line.starts_with("  Type: variable") && symbol.starts_with('*') && !is_made_by_compiler(symbol) &&
         !symbol.starts_with(kLabelOfDynamic))
       found = in_a_register(shown(symbol.substr(1, symbol.find('/') - 1)));
+    else if (line.starts_with("  Type: function") && symbol.starts_with(kLabelOfDynamic))
+      found = own_name_or_section(symbol);
     else if (line.starts_with('*') && !line.starts_with(kLabelOfDynamic) && !is_made_by_compiler(line) &&
              !is_label_of_a_file(line))
       found = own_name_or_section(line);

@@ -123,9 +123,10 @@ TEST_CASE("lines that a name brought along are found in the table of symbols") {
     CHECK_THAT(
         in_section(std::string("_ZThn8_N1D1gEv/2 (") + own + ")", ".text._ZN1D1gEv (implicit_section)"),
         ContainsSubstring("a function called _ZThn8_N1D1gEv, as the compiler's own are"));
-  for (const char* label : {"*_ZThn8_N1D1gEv/4 (void now())", "*_ZThn8_N1D1gEv/2 (virtual void D::h())",
-                            "*sum_of.cold/0 (float sum_of())", "*simt_gather/3 (Two hear(Two, Two))",
-                            "*.dropped/0 (unsigned int dropped [1024])"})
+  for (const char* label :
+       {"*_ZThn8_N1D1gEv/4 (void now())", "*_ZThn8_N1D1gEv/2 (virtual void D::h())",
+        "*sum_of.cold/0 (float sum_of())", "*simt_gather/3 (Two hear(Two, Two))",
+        "*dynamic_shared.cold/0 (float sum_of())", "*.dropped/0 (unsigned int dropped [1024])"})
     CHECK_THAT(told(label + address + type), ContainsSubstring("gives the assembler a name"));
   CHECK(
       !told("*.dropped/0 (unsigned int dropped [1024])" + address + "  Type: variable definition analyzed\n")

@@ -702,7 +702,10 @@ bool is_made_by_compiler(std::string_view line) {
   const std::string_view label = line.substr(0, line.find('/'));
   const std::string_view behind = line.substr(label.size());
   const std::string_view name = behind.substr(0, behind.rfind(" @0x"));
-  return name.ends_with(fmt::format("{})", label)) || name.ends_with(fmt::format("{}())", label)) ||
+  // Behind a function's name stand its parameters: no text of a type's, in which that name may be, too.
+  const std::size_t function = name.rfind(fmt::format("::{}(", label));
+  if (function != std::string_view::npos && name.find('"', function) == std::string_view::npos) return true;
+  return name.ends_with(fmt::format("{})", label)) ||
          name.substr(std::min(name.find(' '), name.size())) == " (<anonymous>)";
 }
 

@@ -12,14 +12,14 @@
 namespace simt {
 
 /// Replaces *address by change(*address) in one step; returns what was there. `tell` is simt_atomic() or
-/// simt_atomic_of_block().
+/// simt_atomic_of_block(), which its line has to name: see calls_of_the_simulator().
 template <class T, class Change>
 __forceinline__ T atomic_update(T* address, Change change, SimtAtomic operation = simt_atomic_update,
                                 decltype(simt_atomic)& tell = simt_atomic) {
   using Bits = std::conditional_t<sizeof(T) == 8, unsigned long long,
                                   std::conditional_t<sizeof(T) == 4, unsigned, unsigned short>>;
   auto* bits = reinterpret_cast<Bits*>(address);
-  tell(address, sizeof(T), operation);
+  tell(address, sizeof(T), operation);  // simt_atomic() or simt_atomic_of_block()
   Bits expected = __atomic_load_n(bits, __ATOMIC_SEQ_CST);
   for (;;) {
     T before;

@@ -126,13 +126,15 @@ TEST_CASE("lines that a name brought along are found in the table of symbols") {
   for (const char* label :
        {"*_ZThn8_N1D1gEv/4 (void now())", "*_ZThn8_N1D1gEv/2 (virtual void D::h())",
         "*sum_of.cold/0 (float sum_of())", "*simt_gather/3 (Two hear(Two, Two))",
-        "*dynamic_shared.cold/0 (float sum_of())", "*.dropped/0 (unsigned int dropped [1024])"})
+        "*dynamic_shared.cold/0 (float sum_of())", "*.dropped/0 (unsigned int dropped [1024])",
+        "*.mine/0 (float sum(X<Text<9>{\"::*.mine(\"}>))"})
     CHECK_THAT(told(label + address + type), ContainsSubstring("gives the assembler a name"));
   CHECK(
       !told("*.dropped/0 (unsigned int dropped [1024])" + address + "  Type: variable definition analyzed\n")
            .empty());
   CHECK(told("*__isoc99_sscanf/4 (int sscanf(const char*, const char*, ...))" + address + type).empty());
-  CHECK(told("*.LTHUNK0/9 (long int W::*.LTHUNK0())" + address + type).empty());
+  for (const char* thunk : {"long int W::*.LTHUNK0()", "unsigned int W::*.LTHUNK0(int, float) const"})
+    CHECK(told(std::string("*.LTHUNK0/9 (") + thunk + ")" + address + type).empty());
   CHECK_THAT(foreign_assembly(function_with("\t.section\t.text._Z1fv (implicit_section),\"ax\"\n")),
              ContainsSubstring("a section that the linker takes orders from"));
   CHECK(table_of_symbols("").empty());

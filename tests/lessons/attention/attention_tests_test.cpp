@@ -233,7 +233,7 @@ TEST_CASE("problems of unknown sizes have what they are for, whatever the seed")
   for (int seed = 0; seed < 10; ++seed) {
     grading::current_case().name = "seed " + std::to_string(seed);
     const std::vector<Problem> drawn = drawn_problems(kTakesAll, 128, seed % 2 == 1);
-    REQUIRE(drawn.size() == 8);
+    REQUIRE(drawn.size() == 9);
     for (const Problem& p : drawn) {
       INFO(describe(p));
       CHECK(p.D() % 8 == 0);
@@ -252,17 +252,19 @@ TEST_CASE("problems of unknown sizes have what they are for, whatever the seed")
     const Problem& steep = drawn[6];  // what a causal mask hides lies above what is seen, a sink above all
     CHECK((steep.mask.causal && steep.K(0, 0, steep.Nk() - 1, 0) - steep.K(0, 0, 60, 0) >= 128.0f));
     CHECK((*steep.sink)(steep.H() - 1) > 1900.0f);
-    const Problem& whole = drawn[7];
-    CHECK((whole.Nq() % 64 == 0 && whole.Nk() % 64 == 0 && whole.D() % 64 == 0));
+    for (const Problem& whole : {drawn[7], drawn[8]})
+      CHECK((whole.Nq() == 128 && whole.Nk() % 64 == 0 && whole.D() % 64 == 0));
+    CHECK((drawn[7].D() != drawn[8].D() && drawn[7].B() != drawn[8].B()));
+    CHECK((!drawn[7].sink && drawn[8].sink));
     CHECK(std::ranges::count_if(drawn, [](const Problem& p) { return !p.sink && is_far_below_0(p); }) == 1);
     for (const auto has : {+[](const Problem& p) { return p.mask.causal; },
                            +[](const Problem& p) { return p.mask.window <= p.Nk() + 20; },
                            +[](const Problem& p) { return p.format == Format16::float16; }}) {
       const auto having = std::ranges::count_if(drawn, has);
-      CHECK((having >= 1 && having <= 7));
+      CHECK((having >= 1 && having <= 8));
     }
     const std::vector<Problem> negative = drawn_problems({}, 128, false);
-    CHECK(negative.size() == 7);
+    CHECK(negative.size() == 8);
     CHECK(std::ranges::count_if(negative, is_far_below_0) == 1);
     CHECK(std::ranges::any_of(negative, [](const Problem& p) { return p.scale < 0; }));
   }

@@ -205,27 +205,25 @@ Sizes steep_sizes(const Takes& takes, Int max_dim, Random& random) {
           .H_kv = H_kv};
 }
 
-/// Multiples of the tiles' sizes, for which a kernel may have another way; in two batches, and in groups of
-/// which the heads next to each other differ.
-Sizes whole_sizes(const Takes& takes, Int max_dim, Random& random) {
-  const Int most = takes.grouped ? 2 : 4;  // tiles of 64 x 64 x 64 of a head
-  const Int of_dims = random.integer(1, std::clamp(max_dim / kTile, Int{1}, Int{2}));
-  const Int of_queries = random.integer(1, std::min(most / of_dims, Int{2}));
-  const Int of_keys = random.integer(1, most / (of_dims * of_queries));
-  return {.B = 2,
-          .H = takes.grouped ? 4 : 2,
-          .Nq = kTile * of_queries,
-          .Nk = kTile * of_keys,
-          .D = std::min(kTile * of_dims, max_dim),
+/// Several tiles of 64, for which a kernel may have another way: in two batches, or in groups of which the
+/// heads next to each other differ.
+Sizes whole_sizes(bool has_batches, Int D, const Takes& takes, Random& random) {
+  return {.B = has_batches ? 2 : 1,
+          .H = !has_batches && takes.grouped ? 4 : 2,
+          .Nq = 2 * kTile,
+          .Nk = kTile * random.integer(2, 3),
+          .D = D,
           .H_kv = 2};
 }
 
-/// A small one with scores that climb and fall along the keys.
-Problem steep_problem(const Sizes& n, bool is_causal, const Takes& takes, bool backward, Random& random) {
-  reference::Mask mask = drawn_mask(Sized::few_dimensions, n, is_causal, chance(random, 2), takes, random);
+/// Scores climb and fall along the keys. `plain`: without what a kernel takes besides a causal mask.
+Problem steep_problem(const Sizes& n, bool is_causal, bool plain, const Takes& takes, bool backward,
+                      Random& random) {
+  reference::Mask mask = drawn_mask(Sized::few_dimensions, n, is_causal, chance(random, 2),
+                                    plain ? Takes{takes.causal} : takes, random);
   if (backward) mask.window = std::max(mask.window, Int{2});
   Problem p = random_problem(n, mask);
-  if (takes.sink_array) p = with_sink(std::move(p));
+  if (takes.sink_array && !plain) p = with_sink(std::move(p));
   return with_steep_scores(std::move(p), random);
 }
 
@@ -283,13 +281,19 @@ std::vector<Problem> drawn_problems(const Takes& takes, Int max_dim, bool backwa
     problems.push_back(with_drawn_layouts(std::move(p), random));
   }
   if (heads == Heads::few) return problems;
-  for (const bool is_whole : {false, true}) {
-    const Sizes n = is_whole ? whole_sizes(takes, max_dim, random) : steep_sizes(takes, max_dim, random);
-    Problem p = steep_problem(n, !is_whole || chance(random, 2), takes, backward, random);
-    if (change) p = change(p, random);
+  const auto add_steep = [&](const Sizes& n, bool causal, bool plain) {
+    Problem p = steep_problem(n, causal, plain, takes, backward, random);
+    if (change && !plain) p = change(p, random);
     if (takes.sixteen_bits)
       p = in_16_bits(std::move(p), chance(random, 2) ? Format16::float16 : Format16::bfloat16);
     problems.push_back(with_drawn_layouts(std::move(p), random));
+  };
+  add_steep(steep_sizes(takes, max_dim, random), true, false);
+  const bool is_plain_wide = chance(random, 2), has_plain_batches = chance(random, 2),
+             is_plain_causal = chance(random, 2);
+  for (const bool plain : {true, false}) {
+    const Int D = std::min(plain == is_plain_wide ? 2 * kTile : kTile, max_dim);
+    add_steep(whole_sizes(plain == has_plain_batches, D, takes, random), plain == is_plain_causal, plain);
   }
   return problems;
 }

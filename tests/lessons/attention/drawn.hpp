@@ -26,9 +26,10 @@ enum class Heads { any, few };
 /// more; with more than 64 dimensions; with 400 keys or more; with both, but fewer keys; with many heads in a
 /// group. Where there are windows, a sixth has a short one, sinks, a learned sink, and keys that are hidden
 /// between them. One problem's scores lie far below 0, without a learned sink, or far above. Where nothing is
-/// counted, two more have steep scores; one of them has whole tiles of 64. Q, K, V and the results have
-/// layouts of their own. Some scales are negative, but not in 16 bits. `backward`: the scores are fair to
-/// gradients.
+/// counted, three more have steep scores; two of them have several whole tiles of 64, one in 64 and one in
+/// 128 dimensions, one in two batches and one in groups, and one of them has nothing besides a causal mask.
+/// Q, K, V and the results have layouts of their own. Some scales are negative, but not in 16 bits.
+/// `backward`: the scores are fair to gradients.
 std::vector<Problem> drawn_problems(const Takes& takes, Int max_dim, bool backward, const Change& change = {},
                                     Heads heads = Heads::any);
 

@@ -695,13 +695,23 @@ bool is_own_section(std::string_view line) {
          section.substr(static_cast<std::size_t>(end - section.begin())).starts_with(" (implicit_section)");
 }
 
+/// A symbol's line of the table without the address that g++ up to 12 has at its end.
+std::string_view without_address(std::string_view line) {
+  constexpr std::string_view kAddress = ") @0x";
+  const std::size_t address = line.rfind(kAddress);
+  const bool has_address =
+      address != std::string_view::npos &&
+      line.find_first_not_of("0123456789abcdef", address + kAddress.size()) == std::string_view::npos;
+  return has_address ? line.substr(0, address + 1) : line;
+}
+
 /// Whether a symbol's line of the table is that of a label which the compiler has made up, such as
 /// "*.Lubsan_data7/5 (__ubsan_data *.Lubsan_data7)": its name says so, too, as no declaration's can.
 bool is_made_by_compiler(std::string_view line) {
   if (!line.starts_with("*.")) return false;
   const std::string_view label = line.substr(0, line.find('/'));
   const std::string_view behind = line.substr(label.size());
-  const std::string_view name = behind.substr(0, behind.rfind(" @0x"));
+  const std::string_view name = without_address(behind);
   // Behind a function's name stand its parameters: no text of a type's, in which that name may be, too.
   const std::size_t function = name.rfind(fmt::format("::{}(", label));
   if (function != std::string_view::npos && name.find('"', function) == std::string_view::npos) return true;
@@ -730,11 +740,7 @@ std::string own_name_or_section(std::string_view line) {
 bool is_of_table(std::string_view line) {
   if (line.starts_with(kVisibility.substr(1))) return is_own_section(line);
   if (is_about_symbol(line)) return true;
-  constexpr std::string_view kAddress = ") @0x";
-  if (const std::size_t address = line.rfind(kAddress);
-      address != std::string_view::npos &&
-      line.find_first_not_of("0123456789abcdef", address + kAddress.size()) == std::string_view::npos)
-    line = line.substr(0, address + 1);
+  line = without_address(line);
   if (!line.ends_with(')')) return false;
   if (!line.starts_with('*')) return line.front() != '#' && line.front() != '/';  // the assembler's comments
   return *std::find_if_not(line.begin() + 1, line.end(), is_of_symbol) == '/';

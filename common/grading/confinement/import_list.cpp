@@ -212,7 +212,7 @@ const Names kShimNames = words(
     "simt::mark_values_of "
     "simt::name_once_a_launch simt::name_parameters simt::name_shared simt::name_view simt::nth_lane "
     "simt::object_of simt::parameter simt::queue simt::rank_among simt::seen_as simt::segment_first "
-    "simt::shim simt::to_bits simt::warp_reduce");
+    "simt::shim simt::to_bits");
 
 const Names kLibraries = words("libstdc++.so.6 libm.so.6 libgcc_s.so.1 libc.so.6 ld-linux-x86-64.so.2");
 

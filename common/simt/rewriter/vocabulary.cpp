@@ -364,9 +364,14 @@ class Vocabulary {
       refuse(at,
              "A lesson's file has _Pragma(\"unroll\"), and no other _Pragma. Write #pragma on a line of its "
              "own.");
+    const auto is_behind_namespace = [&] {  // of `namespace simt`, `namespace other = ::simt`
+      for (std::size_t back = 1; back <= std::min<std::size_t>(i, 4); ++back)
+        if (text(tokens[i - back]) == "namespace") return true;
+      return false;
+    };
     const bool is_namespace =
-        word == "simt" && ((i + 1 < tokens.size() && tokens[i + 1].kind == TokenKind::scope) ||
-                           (i > 0 && text(tokens[i - 1]) == "namespace"));
+        word == "simt" &&
+        ((i + 1 < tokens.size() && tokens[i + 1].kind == TokenKind::scope) || is_behind_namespace());
     if (is_refused_word(word) || is_namespace)
       refuse(at, "A lesson's file does without " + shown(word) +
                      ", which is no part of CUDA. Leave it out, or give what is your own another name.");

@@ -131,8 +131,9 @@ __forceinline__ int __all_sync(unsigned mask, int predicate) {
 
 namespace simt {
 
-template <class T>
-__forceinline__ unsigned lanes_that_match(SimtWarpOp op, unsigned mask, T value) {
+template <SimtWarpOp op, class T>
+__forceinline__ unsigned lanes_that_match(unsigned mask, T value) {
+  static_assert(op == simt_op_match_any || op == simt_op_match_all);
   std::uint64_t values[32];
   const std::uint64_t mine = to_bits(value);
   const unsigned lanes = simt_gather(op, mask, mine, values);
@@ -146,34 +147,27 @@ __forceinline__ unsigned lanes_that_match(SimtWarpOp op, unsigned mask, T value)
 
 template <class T>
 __forceinline__ unsigned __match_any_sync(unsigned mask, T value) {
-  return simt::lanes_that_match(simt_op_match_any, mask, value);
+  return simt::lanes_that_match<simt_op_match_any>(mask, value);
 }
 
 template <class T>
 __forceinline__ unsigned __match_all_sync(unsigned mask, T value, int* all_equal) {
-  const unsigned same = simt::lanes_that_match(simt_op_match_all, mask, value);
+  const unsigned same = simt::lanes_that_match<simt_op_match_all>(mask, value);
   *all_equal = same == mask;
   return *all_equal != 0 ? mask : 0u;
 }
 
-namespace simt {
-
-template <class T, class Combine>
-__forceinline__ T warp_reduce(SimtWarpOp op, unsigned mask, T value, Combine combine) {
-  std::uint64_t values[32];
-  unsigned rest = simt_gather(op, mask, to_bits(value), values);
-  T result = from_bits<T>(values[__builtin_ctz(rest)]);
-  for (rest &= rest - 1u; rest != 0; rest &= rest - 1u)
-    result = combine(result, from_bits<T>(values[__builtin_ctz(rest)]));
-  return result;
-}
-
-}  // namespace simt
-
-#define SIMT_WARP_REDUCE(NAME, TYPE, EXPRESSION)                                 \
-  __forceinline__ TYPE __reduce_##NAME##_sync(unsigned mask, TYPE value) {       \
-    return simt::warp_reduce(simt_op_reduce_##NAME, mask, value,                 \
-                             [](TYPE a, TYPE b) -> TYPE { return EXPRESSION; }); \
+// No function gives other lanes' values to one that a file hands over.
+#define SIMT_WARP_REDUCE(NAME, TYPE, EXPRESSION)                                            \
+  __forceinline__ TYPE __reduce_##NAME##_sync(unsigned mask, TYPE value) {                  \
+    std::uint64_t values[32];                                                               \
+    unsigned rest = simt_gather(simt_op_reduce_##NAME, mask, simt::to_bits(value), values); \
+    auto a = simt::from_bits<TYPE>(values[__builtin_ctz(rest)]);                            \
+    for (rest &= rest - 1u; rest != 0; rest &= rest - 1u) {                                 \
+      const auto b = simt::from_bits<TYPE>(values[__builtin_ctz(rest)]);                    \
+      a = EXPRESSION;                                                                       \
+    }                                                                                       \
+    return a;                                                                               \
   }
 SIMT_WARP_REDUCE(add, unsigned, a + b)
 SIMT_WARP_REDUCE(add, int, static_cast<int>(static_cast<unsigned>(a) + static_cast<unsigned>(b)))

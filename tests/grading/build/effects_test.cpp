@@ -129,6 +129,8 @@ TEST_CASE("lines that a name brought along are found in the table of symbols") {
         "*dynamic_shared.cold/0 (float sum_of())", "*.dropped/0 (unsigned int dropped [1024])",
         "*.mine/0 (float sum(X<Text<9>{\"::*.mine(\"}>))"})
     CHECK_THAT(told(label + address + type), ContainsSubstring("gives the assembler a name"));
+  CHECK_THAT(told("*.mine/0 (float sum(X<Text<14>{\"::*.mine( @0x\"}>))\n" + type),
+             ContainsSubstring("gives the assembler a name"));
   CHECK(
       !told("*.dropped/0 (unsigned int dropped [1024])" + address + "  Type: variable definition analyzed\n")
            .empty());

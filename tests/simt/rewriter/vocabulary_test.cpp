@@ -114,6 +114,8 @@ TEST_CASE("directives, pragmas, headers and attributes that no lesson's file has
                                        {"thread_local int x;", "does without thread_local"},
                                        {"#define X simt::\n", "does without simt"},
                                        {"using namespace simt;", "does without simt"},
+                                       {"namespace s = simt;", "does without simt"},
+                                       {"namespace s = ::simt;", "does without simt"},
                                        {"simt_lane();", "does without simt_lane"},
                                        {"goto *place;", "goto takes a label"}}));
   INFO(source);

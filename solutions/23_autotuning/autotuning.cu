@@ -331,7 +331,7 @@ Cache read_cache(const std::string& text, std::string& complaint) {
     // TODO 14: read the entry. What if the line does not hold one, or its kernel is no longer there?
     words >> c.type >> c.rows >> c.cols >> c.depth >> c.warps >> c.stages;
     words >> key.size.M >> key.size.N >> key.size.K;
-    const bool is_separate = std::isspace(words.peek()) != 0;  // the device's name is, from K
+    const bool is_separate = std::isspace(words.peek()) != 0;  // whether K ends here: "64.5" is no number
     words >> std::ws;
     key.size.type = c.type;
     if (!is_separate || !std::getline(words, key.device) || !index_of(c)) {

@@ -551,15 +551,6 @@ std::string function_of_thunk(std::string_view name) {
   return fmt::format("_Z{}", name.substr(0, name.find('.')));
 }
 
-std::vector<std::string_view> lines_of(std::string_view text) {
-  std::vector<std::string_view> lines;
-  for_each_line(text, [&](std::string_view line) {
-    lines.push_back(line);
-    return true;
-  });
-  return lines;
-}
-
 /// Whether a macro of the simulator's, which has arguments, stands in a line of a header.
 bool has_own_macro(std::string_view line) {
   constexpr std::string_view kBeginning = "SIMT_";
@@ -710,8 +701,7 @@ std::string_view without_address(std::string_view line) {
 bool is_made_by_compiler(std::string_view line) {
   if (!line.starts_with("*.")) return false;
   const std::string_view label = line.substr(0, line.find('/'));
-  const std::string_view behind = line.substr(label.size());
-  const std::string_view name = without_address(behind);
+  const std::string_view name = without_address(line.substr(label.size()));
   // Behind a function's name stand its parameters: no text of a type's, in which that name may be, too.
   const std::size_t function = name.rfind(fmt::format("::{}(", label));
   if (function != std::string_view::npos && name.find('"', function) == std::string_view::npos) return true;
@@ -726,7 +716,7 @@ bool is_label_of_a_file(std::string_view line) {
   return std::ranges::all_of(label, is_part_of_name) && !label.starts_with("_ZT") && own_name(label).empty();
 }
 
-std::string own_name_or_section(std::string_view line) {
+std::string names_for_assembler(std::string_view line) {
   return fmt::format(
       "Your file gives the assembler a name or a section of its own: \"{}\". Leave out asm and "
       "attributes that are no part of CUDA.",
@@ -734,9 +724,8 @@ std::string own_name_or_section(std::string_view line) {
 }
 
 /// Whether a line of the table is one that the compiler has begun itself, and puts nothing into a section
-/// that the file names. A symbol has the line "_Z1fv/7 (void f())", up to g++ 12
-/// with an address behind it:
-/// "@0x7f64f375a100". A name that the file gives comes behind an asterisk.
+/// that the file names. A symbol has the line "_Z1fv/7 (void f())", up to g++ 12 with an address at its end,
+/// " @0x7f64f375a100". A name that the file gives comes behind an asterisk.
 bool is_of_table(std::string_view line) {
   if (line.starts_with(kVisibility.substr(1))) return is_own_section(line);
   if (is_about_symbol(line)) return true;
@@ -745,6 +734,49 @@ bool is_of_table(std::string_view line) {
   if (!line.starts_with('*')) return line.front() != '#' && line.front() != '/';  // the assembler's comments
   return *std::find_if_not(line.begin() + 1, line.end(), is_of_symbol) == '/';
 }
+
+/// Where assembly stands in a header of the simulator's.
+class PlaceInHeader {
+ public:
+  explicit PlaceInHeader(const OwnHeaders& headers) : headers_(headers) {}
+
+  /// What a .file directive tells.
+  void add_file(std::string_view number, std::string_view path) {
+    if (const std::string* header = find_header(path, headers_))
+      for_each_line(*header, [&lines = files_[number]](std::string_view line) {
+        lines.push_back(line);
+        return true;
+      });
+  }
+  /// What a .loc directive tells.
+  void go_to(std::string_view file, std::string_view line) {
+    leave();
+    const auto found = files_.find(file);
+    if (found == files_.end()) return;
+    std::from_chars(line.data(), line.data() + line.size(), number_);
+    if (number_ > 0) lines_ = &found->second;
+  }
+  void leave() { lines_ = nullptr, number_ = 0; }
+
+  /// Whether the header itself calls that function there. A call in several lines stands at one of them, and
+  /// what a macro calls, where the macro stands.
+  bool calls(std::string_view name) const {
+    for (const std::size_t number : {number_ - 1, number_, number_ + 1})
+      if (line(number).find(name) != std::string_view::npos) return true;
+    return has_own_macro(line(number_));
+  }
+
+ private:
+  std::string_view line(std::size_t number) const {
+    const bool exists = lines_ != nullptr && number - 1 < lines_->size();
+    return exists ? (*lines_)[number - 1] : std::string_view();
+  }
+
+  const OwnHeaders& headers_;
+  std::map<std::string_view, std::vector<std::string_view>> files_;  // their lines, by their numbers
+  const std::vector<std::string_view>* lines_ = nullptr;
+  std::size_t number_ = 0;
+};
 
 }  // namespace
 
@@ -770,10 +802,10 @@ std::string foreign_names(std::string_view table) {
         !symbol.starts_with(kLabelOfDynamic))
       found = in_a_register(shown(symbol.substr(1, symbol.find('/') - 1)));
     else if (line.starts_with("  Type: function") && symbol.starts_with(kLabelOfDynamic))
-      found = own_name_or_section(symbol);
+      found = names_for_assembler(symbol);
     else if (line.starts_with('*') && !line.starts_with(kLabelOfDynamic) && !is_made_by_compiler(line) &&
              !is_label_of_a_file(line))
-      found = own_name_or_section(line);
+      found = names_for_assembler(line);
     else if (is_thunk(line) && !is_of_virtual_function(line))
       found =
           fmt::format("Your file has a function called {}, as the compiler's own are. Give it another name.",
@@ -781,7 +813,7 @@ std::string foreign_names(std::string_view table) {
     else if (line.starts_with('*') && is_for_hooks(line.substr(1)))
       found = calls_the_simulator(line.substr(1, line.find('/') - 1));
     else if (!is_of_table(line) || (below_symbol && !tells_type(line)))
-      found = own_name_or_section(line);
+      found = names_for_assembler(line);
     below_symbol = !is_about_symbol(line);
     return found.empty();
   });
@@ -805,13 +837,7 @@ std::string names_past_wrappers(std::string_view code) {
 }
 
 std::string calls_of_the_simulator(std::string_view assembly, const OwnHeaders& headers) {
-  std::map<std::string_view, std::vector<std::string_view>> own_headers;  // their lines, by their numbers
-  std::string_view place[3];  // the line of a header's, between its neighbours
-  const auto is_call_of_header = [&place](std::string_view name) {
-    const auto names_it = [name](std::string_view line) { return line.find(name) != line.npos; };
-    // A call in several lines has one of them. What a macro calls has the line where the macro stands.
-    return std::ranges::any_of(place, names_it) || has_own_macro(place[1]);
-  };
+  PlaceInHeader place(headers);
   std::string_view function;
   std::set<std::string_view> defined;
   // What a thunk has taken in of its function stands on no line of a header; that function is examined
@@ -823,25 +849,18 @@ std::string calls_of_the_simulator(std::string_view assembly, const OwnHeaders& 
     const std::string_view word = first_word(line);
     const std::string_view behind = trimmed(line.substr(word.size()));
     if (word == ".file") {
-      if (const std::string* header = find_header(named_file(line), headers))
-        own_headers[first_word(behind)] = lines_of(*header);
+      place.add_file(first_word(behind), named_file(line));
     } else if (word == ".loc") {
-      std::ranges::fill(place, std::string_view());
-      if (const auto header = own_headers.find(first_word(behind)); header != own_headers.end()) {
-        const std::string_view number = first_word(trimmed(behind.substr(header->first.size())));
-        std::size_t at = 0;
-        std::from_chars(number.data(), number.data() + number.size(), at);
-        for (std::size_t i = 0; i < 3; ++i)
-          if (at + i >= 2 && at + i - 2 < header->second.size()) place[i] = header->second[at + i - 2];
-      }
+      const std::string_view file = first_word(behind);
+      place.go_to(file, first_word(trimmed(behind.substr(file.size()))));
     } else if (word == ".type") {  // a function begins
-      std::ranges::fill(place, std::string_view());
+      place.leave();
       function = first_word(behind);
     } else if (word == "call" && is_thunk(function)) {
       if (const std::string_view name = own_name(line); !name.empty()) in_thunks.emplace_back(function, name);
     } else if (!has_texts(word)) {
       if (const std::string_view name = own_name(line);
-          !name.empty() && !(word == "call" && is_call_of_header(name)))
+          !name.empty() && !(word == "call" && place.calls(name)))
         found = calls_the_simulator(name);
     }
     if (const std::string_view name = defined_name(word, line); !name.empty()) defined.insert(name);

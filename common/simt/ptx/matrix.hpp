@@ -29,7 +29,7 @@ template <class Register>
 void multiply(const Frame& f, const Step& s) {
   const auto mma = std::bit_cast<SimtMma>(s.mma);
   const matrix::MmaRegisters counts = matrix::registers_of(mma);
-  Register d[8], a[8], b[8], c[8];
+  Register d[8], a[8], b[8], c[8];  // A of m16n8k16 has 8 doubles
   auto value = static_cast<std::size_t>(counts.d);
   const auto read = [&](Register* registers, int count) {
     for (int i = 0; i < count; ++i) registers[i] = static_cast<Register>(f.bits(s[value++]));

@@ -157,7 +157,7 @@ __forceinline__ unsigned __match_all_sync(unsigned mask, T value, int* all_equal
   return *all_equal != 0 ? mask : 0u;
 }
 
-// No function gives other lanes' values to one that a file hands over.
+// No template with the operation as an argument: a file could hand over its own, and learn all lanes' values.
 #define SIMT_WARP_REDUCE(NAME, TYPE, EXPRESSION)                                            \
   __forceinline__ TYPE __reduce_##NAME##_sync(unsigned mask, TYPE value) {                  \
     std::uint64_t values[32];                                                               \

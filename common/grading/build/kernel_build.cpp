@@ -225,19 +225,45 @@ bool rewrite_source(Job& job, const std::string& output) {
   return true;
 }
 
+/// Whether the macros of a file may make names of parts.
+bool has_pastes(std::string source) {
+  for (const std::string_view joint : {"\\\r\n", "\\\n"})
+    for (std::size_t at = source.find(joint); at != source.npos; at = source.find(joint, at))
+      source.erase(at, joint.size());
+  return source.find("##") != source.npos || source.find("%:%:") != source.npos;
+}
+
+/// The compiler and what every lesson's file is compiled with, up to the file.
+Arguments compiler_for(const Job& job, const Arguments& included) {
+  const CpuToolchain& cpu = job.toolchain.cpu.value();
+  // What lies beside the source would otherwise be looked for beside its rewritten copy.
+  const Arguments folders{"-iquote", fs::path(job.source).parent_path().string(), "-I", kShim};
+  return concatenate(Arguments{cpu.compiler}, cpu.compile_flags(job.flavour), included, folders,
+                     include_options(job));
+}
+
+/// Refuses a lesson's file whose macros make names of the simulator's: only the preprocessor knows them all.
+/// False: job.failure tells why.
+bool examine_names_after_macros(Job& job, const Arguments& included) {
+  const bool is_lesson = job.program == nullptr && !job.joined;
+  const bool only_cuda = job.box == nullptr || job.box->only_cuda;
+  const fs::path source = job.box == nullptr ? job.absolute(job.source) : job.box->course / job.source;
+  if (!is_lesson || !only_cuda || !has_pastes(read_file(source))) return true;
+  const std::string preprocessed = job.scratch / "kernel.ii";
+  const Arguments preprocess{"-E", "-fpch-preprocess", "-x", "c++", job.source, "-o", preprocessed};
+  return run_tool(job, concatenate(compiler_for(job, included), preprocess)) &&
+         run_tool(job, {job.toolchain.rewriter, job.source, "--examine-preprocessed", preprocessed});
+}
+
 /// Rewrites and compiles for the simulator to what `output` names, behind the header that `included` names
 /// and with flags beside the flavour's. False: job.failure tells why.
 bool compile_simulated(Job& job, const Arguments& output, const Arguments& included,
                        const Arguments& flags = {}) {
-  const CpuToolchain& cpu = job.toolchain.cpu.value();
   const std::string rewritten = job.scratch / "kernel.cpp";
   const std::string compiler_deps = job.scratch / "compiler.d";
-  if (!rewrite_source(job, rewritten)) return false;
-  // What lies beside the source would otherwise be looked for beside its rewritten copy.
-  const Arguments folders{"-iquote", fs::path(job.source).parent_path().string(), "-I", kShim};
+  if (!rewrite_source(job, rewritten) || !examine_names_after_macros(job, included)) return false;
   const Arguments compile{"-pipe", "-MMD", "-MF", compiler_deps, rewritten};
-  if (!run_tool(job, concatenate(Arguments{cpu.compiler}, cpu.compile_flags(job.flavour), flags, included,
-                                 folders, include_options(job), compile, output)))
+  if (!run_tool(job, concatenate(compiler_for(job, concatenate(flags, included)), compile, output)))
     return false;
   note_inputs(job, compiler_deps);
   return true;
@@ -538,7 +564,7 @@ std::string cache_key(const Job& job, Backend backend, const Arguments& architec
       .add(
           "host functions guarded, operands, updates, calls, indices, moved places of frames and stacks "
           "hooked, blocks merged, no arrays of variable length")
-      .add("names and builtins examined");
+      .add("names, builtins and what macros make examined");
   hash.add(job.toolchain.source_dir.string());  // it is where relative paths in debug information start
   hash.add(hash_file(linked_in)).add(hash_file(job.toolchain.rewriter));
   const auto add_all = [&](const Arguments& words) {

@@ -58,12 +58,10 @@ inline Bound bind_vote(const Match& m) {
       f.set_bits(s[0], f.block.ballot(simt_op_any, f.get<std::uint32_t>(s[2]), f.truth(s[1]), f.caller) != 0);
     }};
   return {[](const Frame& f, const Step& s) {
-    std::uint64_t brought[32];
-    LaneMask lanes =
-        f.block.gather(simt_op_all, f.get<std::uint32_t>(s[2]), f.truth(s[1]), brought, f.caller);
+    const std::uint64_t mine = f.truth(s[1]);
+    auto [lanes, values] = f.block.gather(simt_op_all, f.get<std::uint32_t>(s[2]), mine, f.caller);
     bool same = true;
-    for (; lanes != 0; lanes &= lanes - 1)
-      same = same && brought[std::countr_zero(lanes)] == std::uint64_t{f.truth(s[1])};
+    for (; lanes != 0; lanes &= lanes - 1) same = same && values[std::countr_zero(lanes)] == mine;
     f.set_bits(s[0], same);
   }};
 }
@@ -73,23 +71,13 @@ inline Bound bind_ballot(const Match&) {
   }};
 }
 
-/// The lanes of a mask that brought what this one did; `all`: those that took part.
-inline LaneMask same_value(const Frame& f, SimtWarpOp op, std::uint64_t mine, LaneMask mask, LaneMask& all) {
-  std::uint64_t brought[32];
-  all = f.block.gather(op, mask, mine, brought, f.caller);
-  LaneMask same = 0;
-  for (LaneMask rest = all; rest != 0; rest &= rest - 1)
-    if (brought[std::countr_zero(rest)] == mine) same |= rest & -rest;
-  return same;
-}
 template <class T, bool kAll>
 void match_lanes(const Frame& f, const Step& s) {
-  LaneMask all = 0;
   const auto mask = f.get<std::uint32_t>(s[kAll ? 3 : 2]);
   const LaneMask same =
-      same_value(f, kAll ? simt_op_match_all : simt_op_match_any, f.get<T>(s[kAll ? 2 : 1]), mask, all);
-  f.set(s[0], kAll ? (same == all ? mask : 0) : same);
-  if constexpr (kAll) f.set_bits(s[1], same == all);
+      f.block.match(kAll ? simt_op_match_all : simt_op_match_any, mask, f.get<T>(s[kAll ? 2 : 1]), f.caller);
+  f.set(s[0], kAll && same != 0 ? mask : same);
+  if constexpr (kAll) f.set_bits(s[1], same != 0);
 }
 inline Bound bind_match(const Match& m) {
   const bool wide = m.types[0] == Type::b64;
@@ -97,36 +85,24 @@ inline Bound bind_match(const Match& m) {
   return {wide ? match_lanes<std::uint64_t, false> : match_lanes<std::uint32_t, false>};
 }
 
-template <SimtWarpOp kOp, class Op, class T>
+template <SimtWarpOp kOp, bool kSigned>
 void reduce(const Frame& f, const Step& s) {
-  std::uint64_t brought[32];
-  LaneMask rest =
-      f.block.gather(kOp, f.get<std::uint32_t>(s[2]), f.get<std::uint32_t>(s[1]), brought, f.caller);
-  T result = static_cast<T>(brought[std::countr_zero(rest)]);
-  for (rest &= rest - 1; rest != 0; rest &= rest - 1)
-    result = Op::template of<T>(result, static_cast<T>(brought[std::countr_zero(rest)]));
-  f.set(s[0], result);
+  f.set(s[0], f.block.reduce(kOp, kSigned, f.get<std::uint32_t>(s[2]), f.get<std::uint32_t>(s[1]), f.caller));
 }
 inline Bound bind_redux(const Match& m) {
   const bool is_signed = m.types[0] == Type::s32;
-  if (m.has("add")) return {reduce<simt_op_reduce_add, Add, std::uint32_t>};
-  if (m.has("min"))
-    return {is_signed ? reduce<simt_op_reduce_min, Min, std::int32_t>
-                      : reduce<simt_op_reduce_min, Min, std::uint32_t>};
-  if (m.has("max"))
-    return {is_signed ? reduce<simt_op_reduce_max, Max, std::int32_t>
-                      : reduce<simt_op_reduce_max, Max, std::uint32_t>};
-  if (m.has("and")) return {reduce<simt_op_reduce_and, AndBits, std::uint32_t>};
-  return {m.has("or") ? reduce<simt_op_reduce_or, OrBits, std::uint32_t>
-                      : reduce<simt_op_reduce_xor, XorBits, std::uint32_t>};
+  if (m.has("add")) return {reduce<simt_op_reduce_add, false>};
+  if (m.has("min")) return {is_signed ? reduce<simt_op_reduce_min, true> : reduce<simt_op_reduce_min, false>};
+  if (m.has("max")) return {is_signed ? reduce<simt_op_reduce_max, true> : reduce<simt_op_reduce_max, false>};
+  if (m.has("and")) return {reduce<simt_op_reduce_and, false>};
+  return {m.has("or") ? reduce<simt_op_reduce_or, false> : reduce<simt_op_reduce_xor, false>};
 }
 inline Bound bind_activemask(const Match&) {
   return {[](const Frame& f, const Step& s) { f.set(s[0], f.block.active_lanes(f.caller)); }};
 }
 inline Bound bind_elect(const Match&) {
   return {[](const Frame& f, const Step& s) {
-    std::uint64_t brought[32];
-    const LaneMask lanes = f.block.gather(simt_op_any, f.get<std::uint32_t>(s[2]), 0, brought, f.caller);
+    const LaneMask lanes = f.block.gather(simt_op_any, f.get<std::uint32_t>(s[2]), 0, f.caller).lanes;
     const auto leader = static_cast<unsigned>(std::countr_zero(lanes));
     f.set(s[0], leader);
     f.set_bits(s[1], leader == f.block.lane());

@@ -43,6 +43,11 @@ std::vector<std::filesystem::path> rewrite_file(const RewriteJob& job);
 /// @throws RewriteError, std::runtime_error if the file cannot be read.
 void examine_file(const RewriteJob& job);
 
+/// @brief Refuses a source whose macros make names of the simulator's: see vocabulary.hpp.
+/// @param preprocessed The file with what g++ -E makes of the source.
+/// @throws RewriteError, std::runtime_error if a file cannot be read.
+void examine_names_after_macros(const RewriteJob& job, const std::filesystem::path& preprocessed);
+
 /// @brief Writes a rule for make and ninja that says on which files the output depends.
 /// @throws std::runtime_error if the file cannot be written.
 void write_depfile(const std::filesystem::path& depfile, const std::filesystem::path& output,

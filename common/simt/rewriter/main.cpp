@@ -1,4 +1,5 @@
 // simt-rewrite IN.cu --examine [--own-headers dir]
+// simt-rewrite IN.cu --examine-preprocessed FILE
 // simt-rewrite IN.cu -o OUT.cpp [-I dir]... [--arch N] [--nested-launches] [--guard-host] [--own-lines]
 // [--only-cuda]
 // [--own-headers dir] [--depfile FILE] Makes C++ for a host compiler and the simulator's headers of a CUDA
@@ -18,11 +19,12 @@ constexpr const char* kUsage =
     "usage: simt-rewrite IN.cu -o OUT.cpp [-I dir]... [--arch N] [--nested-launches] [--guard-host] "
     "[--own-lines] "
     "[--only-cuda] [--own-headers dir] [--depfile FILE]\n"
-    "       simt-rewrite IN.cu --examine [--own-headers dir]\n";
+    "       simt-rewrite IN.cu --examine [--own-headers dir]\n"
+    "       simt-rewrite IN.cu --examine-preprocessed FILE\n";
 
 struct Options {
   simt::RewriteJob job;
-  std::filesystem::path depfile;
+  std::filesystem::path depfile, preprocessed;
   bool examine = false;
 };
 
@@ -31,7 +33,8 @@ std::optional<Options> parse(int count, char** arguments) {
   for (int i = 1; i < count; ++i) {
     const std::string_view argument = arguments[i];
     const bool has_value = argument == "-o" || argument == "-I" || argument == "--depfile" ||
-                           argument == "--arch" || argument == "--own-headers";
+                           argument == "--arch" || argument == "--own-headers" ||
+                           argument == "--examine-preprocessed";
     if (has_value) {
       if (++i == count) return std::nullopt;
       if (argument == "-o") options.job.output = arguments[i];
@@ -44,6 +47,7 @@ std::optional<Options> parse(int count, char** arguments) {
       }
       if (argument == "--own-headers") options.job.own_headers = arguments[i];
       if (argument == "--depfile") options.depfile = arguments[i];
+      if (argument == "--examine-preprocessed") options.preprocessed = arguments[i];
     } else if (argument == "--nested-launches") {
       options.job.nested_launches = true;
     } else if (argument == "--guard-host") {
@@ -62,7 +66,8 @@ std::optional<Options> parse(int count, char** arguments) {
       options.job.source = argument;
     }
   }
-  if (options.job.source.empty() || options.job.output.empty() != options.examine) return std::nullopt;
+  const bool only_examines = options.examine || !options.preprocessed.empty();
+  if (options.job.source.empty() || options.job.output.empty() != only_examines) return std::nullopt;
   return options;
 }
 
@@ -79,10 +84,9 @@ int main(int argc, char** argv) {
       std::fputs(kUsage, stderr);
       return 2;
     }
-    if (options->examine) {
-      simt::examine_file(options->job);
-      return 0;
-    }
+    if (options->examine) simt::examine_file(options->job);
+    if (!options->preprocessed.empty()) simt::examine_names_after_macros(options->job, options->preprocessed);
+    if (options->job.output.empty()) return 0;
     const auto dependencies = simt::rewrite_file(options->job);
     if (!options->depfile.empty()) simt::write_depfile(options->depfile, options->job.output, dependencies);
     return 0;

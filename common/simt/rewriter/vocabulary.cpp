@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <charconv>
 #include <set>
 #include <span>
 #include <utility>
@@ -102,8 +103,7 @@ bool begins_with_any(std::string_view word, std::span<const std::string_view> be
 }
 
 bool is_refused_word(std::string_view word) {
-  return std::find(std::begin(kRefusedWords), std::end(kRefusedWords), word) != std::end(kRefusedWords) ||
-         begins_with_any(word, kRefusedFamilies);
+  return std::find(std::begin(kRefusedWords), std::end(kRefusedWords), word) != std::end(kRefusedWords);
 }
 
 /// Whether a name belongs to compilers and libraries, or to the host's processor. A capital letter with one
@@ -169,7 +169,54 @@ class Vocabulary {
     check_tokens(lexed_.directive_tokens);
   }
 
+  /// Of a text that is preprocessed: the lines of the file, which others of headers lie between.
+  void check_names_after_macros() const {
+    auto marker = lexed_.directives.begin();
+    Place place;
+    for (std::size_t i = 0; i < lexed_.code.size(); ++i) {
+      const Token& token = lexed_.code[i];
+      for (; marker != lexed_.directives.end() && marker->begin < token.begin; ++marker)
+        go_to(*marker, place);
+      if (!place.in_file || token.kind != TokenKind::word || !names_the_simulator(lexed_.code, i)) continue;
+      const auto lines = std::count(source_.begin() + static_cast<std::ptrdiff_t>(place.begin),
+                                    source_.begin() + static_cast<std::ptrdiff_t>(token.begin), '\n');
+      throw RewriteError(file_name_, place.line + static_cast<int>(lines),
+                         "Macros make the name " + shown(text(token)) +
+                             " here, which is no part of CUDA. Leave them out, or give what is your own "
+                             "another name.");
+    }
+  }
+
  private:
+  /// Where a preprocessed line comes from.
+  struct Place {
+    bool in_file = false;
+    int line = 0;           ///< in the file
+    std::size_t begin = 0;  ///< where that one lies in the text
+  };
+
+  /// What a line such as `# 12 "softmax.cu" 2` tells of the next one.
+  void go_to(const Directive& marker, Place& place) const {
+    const std::string_view line = source_.substr(marker.begin, marker.end - marker.begin);
+    const std::size_t quote = line.find('"');
+    if (quote == line.npos || line.size() < 3 || std::isdigit(static_cast<unsigned char>(line[2])) == 0)
+      return;
+    const std::string_view name = line.substr(quote + 1, line.find('"', quote + 1) - quote - 1);
+    place.in_file = name == file_name_;
+    std::from_chars(line.data() + 2, line.data() + quote, place.line);
+    place.begin = marker.end + 1;
+  }
+
+  /// Whether the name at token `i` is one of the simulator's, or leads to them.
+  bool names_the_simulator(const std::vector<Token>& tokens, std::size_t i) const {
+    const std::string word = text(tokens[i]);
+    if (begins_with_any(word, kRefusedFamilies)) return true;
+    if (word != "simt") return false;
+    for (std::size_t back = 1; back <= std::min<std::size_t>(i, 4); ++back)
+      if (text(tokens[i - back]) == "namespace") return true;  // also `namespace other = ::simt`
+    return i + 1 < tokens.size() && tokens[i + 1].kind == TokenKind::scope;
+  }
+
   [[noreturn]] void refuse(std::size_t at, const std::string& why) const {
     const auto end = source_.begin() + static_cast<std::ptrdiff_t>(at);
     throw RewriteError(file_name_, 1 + static_cast<int>(std::count(source_.begin(), end, '\n')), why);
@@ -364,15 +411,7 @@ class Vocabulary {
       refuse(at,
              "A lesson's file has _Pragma(\"unroll\"), and no other _Pragma. Write #pragma on a line of its "
              "own.");
-    const auto is_behind_namespace = [&] {  // of `namespace simt`, `namespace other = ::simt`
-      for (std::size_t back = 1; back <= std::min<std::size_t>(i, 4); ++back)
-        if (text(tokens[i - back]) == "namespace") return true;
-      return false;
-    };
-    const bool is_namespace =
-        word == "simt" &&
-        ((i + 1 < tokens.size() && tokens[i + 1].kind == TokenKind::scope) || is_behind_namespace());
-    if (is_refused_word(word) || is_namespace)
+    if (is_refused_word(word) || names_the_simulator(tokens, i))
       refuse(at, "A lesson's file does without " + shown(word) +
                      ", which is no part of CUDA. Leave it out, or give what is your own another name.");
     if (word == "goto" && i + 1 < tokens.size() && tokens[i + 1].kind == TokenKind::star)
@@ -447,6 +486,10 @@ class Vocabulary {
 
 void check_vocabulary(std::string_view source, std::string_view file_name, const IsKnownHeader& is_known) {
   Vocabulary(source, file_name, is_known).check();
+}
+
+void check_names_after_macros(std::string_view preprocessed, std::string_view file_name) {
+  Vocabulary(preprocessed, file_name, {}).check_names_after_macros();
 }
 
 }  // namespace simt::rewriter

@@ -26,4 +26,9 @@ using IsKnownHeader = std::function<bool(const std::string& name, bool in_quotes
 /// Cost: two passes over the text.
 void check_vocabulary(std::string_view source, std::string_view file_name, const IsKnownHeader& is_known);
 
+/// @brief Refuses a file whose macros make names of the simulator's, by `##`, of parts that are none.
+/// @param preprocessed What g++ -E makes of the file; lines of headers are not looked at.
+/// @throws RewriteError that names the first of them.
+void check_names_after_macros(std::string_view preprocessed, std::string_view file_name);
+
 }  // namespace simt::rewriter

@@ -525,14 +525,47 @@ SIMT_RETURN_BY_JUMP std::uint64_t BlockRunner::shuffle(SimtShuffle kind, LaneMas
   return result;
 }
 
-SIMT_RETURN_BY_JUMP LaneMask BlockRunner::gather(SimtWarpOp op, LaneMask mask, std::uint64_t value,
-                                                 std::uint64_t* out, std::uintptr_t caller) {
+SIMT_RETURN_BY_JUMP BlockRunner::Brought BlockRunner::gather(SimtWarpOp op, LaneMask mask,
+                                                             std::uint64_t value, std::uintptr_t caller) {
   Rendezvous& meeting = meet(op, mask);
   meeting.values[lane()] = value;
   const LaneMask present = arrive(meeting, caller);
-  std::memcpy(out, meeting.values, sizeof meeting.values);
-  take_result(meeting);
-  return present;
+  take_result(meeting);  // whoever meets next begins with other values, but not before this thread gives way
+  return {present, meeting.values};
+}
+
+LaneMask BlockRunner::match(SimtWarpOp op, LaneMask mask, std::uint64_t value, std::uintptr_t caller) {
+  const auto [lanes, values] = gather(op, mask, value, caller);
+  LaneMask same = 0;
+  for (LaneMask rest = lanes; rest != 0; rest &= rest - 1)
+    if (values[std::countr_zero(rest)] == value) same |= rest & -rest;
+  return op == simt_op_match_any || same == lanes ? same : 0;
+}
+
+std::uint32_t BlockRunner::reduce(SimtWarpOp op, bool is_signed, LaneMask mask, std::uint32_t value,
+                                  std::uintptr_t caller) {
+  const std::uint32_t sign = is_signed ? std::uint32_t{1} << 31 : 0;  // without it, negative ones come first
+  const auto combined = [&](std::uint32_t a, std::uint32_t b) {
+    switch (op) {
+      case simt_op_reduce_add:
+        return a + b;
+      case simt_op_reduce_min:
+        return (a ^ sign) < (b ^ sign) ? a : b;
+      case simt_op_reduce_max:
+        return (a ^ sign) < (b ^ sign) ? b : a;
+      case simt_op_reduce_and:
+        return a & b;
+      case simt_op_reduce_or:
+        return a | b;
+      default:
+        return a ^ b;
+    }
+  };
+  const auto [lanes, values] = gather(op, mask, value, caller);
+  auto result = static_cast<std::uint32_t>(values[std::countr_zero(lanes)]);
+  for (LaneMask rest = lanes & (lanes - 1); rest != 0; rest &= rest - 1)
+    result = combined(result, static_cast<std::uint32_t>(values[std::countr_zero(rest)]));
+  return result;
 }
 
 SIMT_RETURN_BY_JUMP LaneMask BlockRunner::ballot(SimtWarpOp op, LaneMask mask, bool predicate,

@@ -108,8 +108,19 @@ class BlockRunner {
   bool is_cooperative() const { return launch_->cooperative; }
   std::uint64_t shuffle(SimtShuffle kind, LaneMask mask, std::uint64_t value, unsigned source,
                         std::uintptr_t caller);
-  LaneMask gather(SimtWarpOp op, LaneMask mask, std::uint64_t value, std::uint64_t* out,
-                  std::uintptr_t caller);
+  /// What the lanes of a mask have brought, where it lies, until the thread gives way. On its stack, where a
+  /// kernel reads without a hook, nothing of it may be left.
+  struct Brought {
+    LaneMask lanes;
+    const std::uint64_t* values;  ///< by lane
+  };
+  Brought gather(SimtWarpOp op, LaneMask mask, std::uint64_t value, std::uintptr_t caller);
+  /// simt_op_match_any: the lanes that have brought the same value. simt_op_match_all: all, or none unless
+  /// all have.
+  LaneMask match(SimtWarpOp op, LaneMask mask, std::uint64_t value, std::uintptr_t caller);
+  /// One number of all that the lanes have brought, by one of simt_op_reduce_add to simt_op_reduce_xor.
+  std::uint32_t reduce(SimtWarpOp op, bool is_signed, LaneMask mask, std::uint32_t value,
+                       std::uintptr_t caller);
   LaneMask ballot(SimtWarpOp op, LaneMask mask, bool predicate, std::uintptr_t caller);
   /// Waits for the whole warp; then the first lane that goes on does it for all.
   void together(const AlignedInstruction& instruction, void* operands, std::uintptr_t caller);

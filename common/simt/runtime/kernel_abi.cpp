@@ -38,10 +38,12 @@ std::uint64_t simt_shuffle(SimtShuffle kind, unsigned mask, std::uint64_t value,
   return runner("a shuffle").shuffle(kind, mask, value, source_lane, SIMT_CALLER());
 }
 
-unsigned simt_gather(SimtWarpOp op, unsigned mask, std::uint64_t value, std::uint64_t* out) {
-  const unsigned present = runner("a warp operation").gather(op, mask, value, out, SIMT_CALLER());
-  simt::check::note_registers(simt::check::Kind::write, out, 32 * sizeof value, SIMT_CALLER());
-  return present;
+unsigned simt_match(SimtWarpOp op, unsigned mask, std::uint64_t value) {
+  return runner("a warp match").match(op, mask, value, SIMT_CALLER());
+}
+
+unsigned simt_reduce(SimtWarpOp op, int is_signed, unsigned mask, unsigned value) {
+  return runner("a warp reduction").reduce(op, is_signed != 0, mask, value, SIMT_CALLER());
 }
 
 unsigned simt_ballot(SimtWarpOp op, unsigned mask, int predicate) {

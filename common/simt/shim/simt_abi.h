@@ -49,8 +49,13 @@ enum SimtShuffle {
 /// Lanes that take part in one rendezvous name the same mask and the same kind of operation.
 std::uint64_t simt_shuffle(SimtShuffle kind, unsigned mask, std::uint64_t value, unsigned source_lane);
 
-/// Warp rendezvous that gives every lane's value: out[32]. Returns the lanes that took part.
-unsigned simt_gather(SimtWarpOp op, unsigned mask, std::uint64_t value, std::uint64_t* out);
+/// Warp rendezvous for simt_op_match_any: the lanes that brought the same value; and for simt_op_match_all:
+/// all lanes, or none unless all did.
+unsigned simt_match(SimtWarpOp op, unsigned mask, std::uint64_t value);
+
+/// Warp rendezvous for simt_op_reduce_add to simt_op_reduce_xor: one number of all that the lanes brought. No
+/// function hands over what each of them did: a kernel's own code is not to have it without a shuffle.
+unsigned simt_reduce(SimtWarpOp op, int is_signed, unsigned mask, unsigned value);
 
 /// Warp rendezvous of one bit per lane: the bits of the lanes that took part.
 unsigned simt_ballot(SimtWarpOp op, unsigned mask, int predicate);

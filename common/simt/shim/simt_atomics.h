@@ -9,35 +9,22 @@
 #include "simt_qualifiers.h"
 #include "simt_vector_types.h"
 
-namespace simt {
-
-/// Replaces *address by change(*address) in one step; returns what was there. `tell` is simt_atomic() or
-/// simt_atomic_of_block(), which its line has to name: see calls_of_the_simulator().
-template <class T, class Change>
-__forceinline__ T atomic_update(T* address, Change change, SimtAtomic operation = simt_atomic_update,
-                                decltype(simt_atomic)& tell = simt_atomic) {
-  using Bits = std::conditional_t<sizeof(T) == 8, unsigned long long,
-                                  std::conditional_t<sizeof(T) == 4, unsigned, unsigned short>>;
-  auto* bits = reinterpret_cast<Bits*>(address);
-  tell(address, sizeof(T), operation);  // simt_atomic() or simt_atomic_of_block()
-  Bits expected = __atomic_load_n(bits, __ATOMIC_SEQ_CST);
-  for (;;) {
-    T before;
-    __builtin_memcpy(&before, &expected, sizeof(T));
-    const T after = change(before);
-    Bits desired;
-    __builtin_memcpy(&desired, &after, sizeof(T));
-    if (__atomic_compare_exchange_n(bits, &expected, desired, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST))
-      return before;
+// An atomic operation is told first, by TELL, and then carried out: *address becomes EXPRESSION of `old`,
+// what was there, and of `value`. It is written out for each type, so that nothing of a file's own runs
+// between the two.
+#define SIMT_ATOMIC_UPDATE(TYPE, CLASS, TELL, EXPRESSION)                                                  \
+  TELL(address, sizeof(TYPE), CLASS);                                                                      \
+  TYPE old;                                                                                                \
+  __atomic_load(address, &old, __ATOMIC_SEQ_CST);                                                          \
+  for (;;) {                                                                                               \
+    TYPE next = EXPRESSION;                                                                                \
+    if (__atomic_compare_exchange(address, &old, &next, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST)) break; \
   }
-}
 
-}  // namespace simt
-
-#define SIMT_ATOMIC_OPERATION(NAME, TYPE, CLASS, TELL, EXPRESSION)               \
-  __forceinline__ TYPE atomic##NAME(TYPE* address, TYPE value) {                 \
-    return simt::atomic_update(                                                  \
-        address, [value](TYPE old) -> TYPE { return EXPRESSION; }, CLASS, TELL); \
+#define SIMT_ATOMIC_OPERATION(NAME, TYPE, CLASS, TELL, EXPRESSION) \
+  __forceinline__ TYPE atomic##NAME(TYPE* address, TYPE value) {   \
+    SIMT_ATOMIC_UPDATE(TYPE, CLASS, TELL, EXPRESSION)              \
+    return old;                                                    \
   }
 #define SIMT_ATOMIC_OF_SCOPES(NAME, TYPE, CLASS, EXPRESSION)                 \
   SIMT_ATOMIC_OPERATION(NAME, TYPE, CLASS, simt_atomic, EXPRESSION)          \

@@ -234,8 +234,10 @@ SIMT_SHIM_INLINE bool operator>=(const SIMT_T2& a, const SIMT_T2& b) noexcept { 
 // ---- Atomics; a pair is two independent additions on the GPU, and one 4-byte update here ----
 
 SIMT_SHIM_INLINE SIMT_T atomicAdd(SIMT_T* address, SIMT_T value) {
-  return simt::atomic_update(address, [value](SIMT_T old) { return __hadd(old, value); });
+  SIMT_ATOMIC_UPDATE(SIMT_T, simt_atomic_update, simt_atomic, __hadd(old, value))
+  return old;
 }
 SIMT_SHIM_INLINE SIMT_T2 atomicAdd(SIMT_T2* address, SIMT_T2 value) {
-  return simt::atomic_update(address, [value](SIMT_T2 old) { return __hadd2(old, value); });
+  SIMT_ATOMIC_UPDATE(SIMT_T2, simt_atomic_update, simt_atomic, __hadd2(old, value))
+  return old;
 }

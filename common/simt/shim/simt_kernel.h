@@ -129,55 +129,31 @@ __forceinline__ int __all_sync(unsigned mask, int predicate) {
   return simt_ballot(simt_op_all, mask, !predicate) == 0;
 }
 
-namespace simt {
-
-template <SimtWarpOp op, class T>
-__forceinline__ unsigned lanes_that_match(unsigned mask, T value) {
-  static_assert(op == simt_op_match_any || op == simt_op_match_all);
-  std::uint64_t values[32];
-  const std::uint64_t mine = to_bits(value);
-  const unsigned lanes = simt_gather(op, mask, mine, values);
-  unsigned same = 0;
-  for (unsigned lane = 0; lane < 32; ++lane)
-    if ((lanes >> lane & 1u) != 0 && values[lane] == mine) same |= 1u << lane;
-  return same;
-}
-
-}  // namespace simt
-
 template <class T>
 __forceinline__ unsigned __match_any_sync(unsigned mask, T value) {
-  return simt::lanes_that_match<simt_op_match_any>(mask, value);
+  return simt_match(simt_op_match_any, mask, simt::to_bits(value));
 }
 
 template <class T>
 __forceinline__ unsigned __match_all_sync(unsigned mask, T value, int* all_equal) {
-  const unsigned same = simt::lanes_that_match<simt_op_match_all>(mask, value);
-  *all_equal = same == mask;
+  *all_equal = simt_match(simt_op_match_all, mask, simt::to_bits(value)) != 0;
   return *all_equal != 0 ? mask : 0u;
 }
 
-// No template with the operation as an argument: a file could hand over its own, and learn all lanes' values.
-#define SIMT_WARP_REDUCE(NAME, TYPE, EXPRESSION)                                            \
-  __forceinline__ TYPE __reduce_##NAME##_sync(unsigned mask, TYPE value) {                  \
-    std::uint64_t values[32];                                                               \
-    unsigned rest = simt_gather(simt_op_reduce_##NAME, mask, simt::to_bits(value), values); \
-    auto a = simt::from_bits<TYPE>(values[__builtin_ctz(rest)]);                            \
-    for (rest &= rest - 1u; rest != 0; rest &= rest - 1u) {                                 \
-      const auto b = simt::from_bits<TYPE>(values[__builtin_ctz(rest)]);                    \
-      a = EXPRESSION;                                                                       \
-    }                                                                                       \
-    return a;                                                                               \
+#define SIMT_WARP_REDUCE(NAME, TYPE)                                                                     \
+  __forceinline__ TYPE __reduce_##NAME##_sync(unsigned mask, TYPE value) {                               \
+    return static_cast<TYPE>(                                                                            \
+        simt_reduce(simt_op_reduce_##NAME, std::is_signed_v<TYPE>, mask, static_cast<unsigned>(value))); \
   }
-SIMT_WARP_REDUCE(add, unsigned, a + b)
-SIMT_WARP_REDUCE(add, int, static_cast<int>(static_cast<unsigned>(a) + static_cast<unsigned>(b)))
-SIMT_WARP_REDUCE(min, unsigned, a < b ? a : b)
-SIMT_WARP_REDUCE(min, int, a < b ? a : b)
-SIMT_WARP_REDUCE(max, unsigned, a > b ? a : b)
-SIMT_WARP_REDUCE(max, int, a > b ? a : b)
-SIMT_WARP_REDUCE(and, unsigned, a& b)
-SIMT_WARP_REDUCE(or, unsigned, a | b)
-SIMT_WARP_REDUCE(xor, unsigned, a ^ b)
+SIMT_WARP_REDUCE(add, unsigned)
+SIMT_WARP_REDUCE(add, int)
+SIMT_WARP_REDUCE(min, unsigned)
+SIMT_WARP_REDUCE(min, int)
+SIMT_WARP_REDUCE(max, unsigned)
+SIMT_WARP_REDUCE(max, int)
+SIMT_WARP_REDUCE(and, unsigned)
+SIMT_WARP_REDUCE(or, unsigned)
+SIMT_WARP_REDUCE(xor, unsigned)
 #undef SIMT_WARP_REDUCE
 
 // --- Time, traps (clock() is that of the C library)

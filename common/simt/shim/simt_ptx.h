@@ -116,8 +116,27 @@ __forceinline__ auto inout(T& target) {
   return Out<'+', kLetter, T>(target);
 }
 
+template <class>
+constexpr bool is_operand = false;
+template <char kLetter, class T>
+constexpr bool is_operand<In<kLetter, T>> = true;
+template <char kWay, char kLetter, class T>
+constexpr bool is_operand<Out<kWay, kLetter, T>> = true;
+
+/// What an asm statement says, and where it stands.
+struct Written {
+  const char* text;
+  const char* file;
+  int line;
+};
+
+/// `Statement`: the type of a lambda that returns what is `Written`. The object that the runtime believes is
+/// made here, so that no file can hand over one of its own.
 template <class Statement, class... Operands>
-__forceinline__ void run(Statement statement, const Operands&... operands) {
+__forceinline__ void run(Statement, const Operands&... operands) {
+  static_assert((is_operand<Operands> && ...));
+  constexpr Written written = Statement{}();
+  static constinit SimtPtx statement{written.text, written.file, written.line, nullptr};
   static constexpr auto constraints = [] {
     struct {
       char text[2 * sizeof...(Operands) + 1] = {};
@@ -129,17 +148,16 @@ __forceinline__ void run(Statement statement, const Operands&... operands) {
   std::uint64_t slots[(Operands::kSlots + ... + 1)] = {};
   [[maybe_unused]] std::uint64_t* slot = slots;
   ((operands.put(slot), slot += Operands::kSlots), ...);
-  simt_ptx(&statement(), slots, constraints.text);
+  simt_ptx(&statement, slots, constraints.text);
   slot = slots;
   ((operands.take(slot), slot += Operands::kSlots), ...);
 }
 
 }  // namespace simt::inline_ptx
 
-#define SIMT_PTX(TEMPLATE, ...)                                                \
-  ::simt::inline_ptx::run([]() -> SimtPtx& {                                   \
-    static constinit SimtPtx statement{TEMPLATE, __FILE__, __LINE__, nullptr}; \
-    return statement;                                                          \
+#define SIMT_PTX(TEMPLATE, ...)                                 \
+  ::simt::inline_ptx::run([]() -> ::simt::inline_ptx::Written { \
+    return {TEMPLATE, __FILE__, __LINE__};                      \
   } __VA_OPT__(, ) __VA_ARGS__)
 
 // --- Addresses of shared memory, as PTX has them ----------------------------------------------------------

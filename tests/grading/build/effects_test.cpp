@@ -125,7 +125,7 @@ TEST_CASE("lines that a name brought along are found in the table of symbols") {
         ContainsSubstring("a function called _ZThn8_N1D1gEv, as the compiler's own are"));
   for (const char* label :
        {"*_ZThn8_N1D1gEv/4 (void now())", "*_ZThn8_N1D1gEv/2 (virtual void D::h())",
-        "*sum_of.cold/0 (float sum_of())", "*simt_gather/3 (Two hear(Two, Two))",
+        "*sum_of.cold/0 (float sum_of())", "*simt_shuffle/3 (Two hear(Two, Two))",
         "*dynamic_shared.cold/0 (float sum_of())", "*.dropped/0 (unsigned int dropped [1024])",
         "*.mine/0 (float sum(X<Text<9>{\"::*.mine(\"}>))"})
     CHECK_THAT(told(label + address + type), ContainsSubstring("gives the assembler a name"));

@@ -48,6 +48,25 @@ TEST_CASE("what CUDA C++ is written with is taken", "[rewriter][vocabulary]") {
   CHECK_NOTHROW(check(source));
 }
 
+TEST_CASE("what macros make of parts is refused where it is a name of the simulator's",
+          "[rewriter][vocabulary]") {
+  const auto check_after = [](const std::string& text) {
+    simt::rewriter::check_names_after_macros(text, "a.cu");
+  };
+  const std::string head = "# 0 \"a.cu\"\n# 7 \"a.cu\"\n";
+  const auto [line, name] =
+      GENERATE(table<std::string, std::string>({{"namespace simt { int x; }", "simt"},
+                                                {"\n\nauto f = ::simt::queue;", "simt"},
+                                                {"simt_lane();", "simt_lane"},
+                                                {"int a = SIMT_PTX(\"\");", "SIMT_PTX"}}));
+  INFO(line);
+  const std::string where = line.starts_with('\n') ? "a.cu:9:" : "a.cu:7:";
+  CHECK_THROWS_WITH(check_after(head + line), ContainsSubstring(where) && ContainsSubstring(name + " here"));
+  CHECK_THROWS_WITH(check_after(head + "auto t = R\"(\n# 1 \"b.h\" 1\n)\";\n" + line),
+                    ContainsSubstring(name + " here"));
+  CHECK_NOTHROW(check_after(head + "# 1 \"b.h\" 1\n" + line + "\n# 8 \"a.cu\" 2\nint simt = 1;\n"));
+}
+
 TEST_CASE("what only a host's compiler knows is refused by its name", "[rewriter][vocabulary]") {
   const auto [source, words] = GENERATE(
       table<std::string, std::string>({{"__attribute__((noinline)) void f();", "has no __attribute__:"},

@@ -70,7 +70,7 @@ struct AllSeen {
   __device__ bool operator()(std::int64_t, std::int64_t) const { return false; }
 };
 
-/// P = exp(S - lse): the weight of a score, scaled already. 0 in the row of a query that sees no key.
+/// P = exp(S - lse): the weight of a score, scaled already. 0 where lse is -inf.
 inline __device__ float weight_of(float score, float lse) {
   return lse == -INFINITY ? 0.0f : expf(score - lse);
 }

@@ -36,7 +36,7 @@ __global__ void __launch_bounds__(kDeltaThreads)
   // TODO 1: which rows of O and dO are the warp's? Which part of the sum has this lane, and who stores it?
 }
 
-/// Line 11: P = exp(S - lse) for a scaled score; 0 in the row of a query that sees no key.
+/// Line 11: P = exp(S - lse) for a scaled score; 0 where lse is -inf.
 __device__ float weight_of(float score, float lse) {
   // TODO 2: what does lse turn the score into? What would -inf - -inf be?
   return 0.0f;

@@ -30,10 +30,10 @@ inline constexpr std::int64_t kMaxDim = 128;  ///< numbers in a query, key or va
 ///         Returns once they have been accepted.
 /// Domain: as in lessons 17 and 18: query i stands at key p = i + Nk - Nq and sees key j if (not causal, or
 ///         j <= p) and (p - j < window, or j < sinks). A weight of 0 takes no part in dS, and one that is
-///         dropped has a dP of 0, whatever V and dO hold. A query that sees no key has dQ = 0 and no part in
-///         dK and dV. NaN in lse, Q, K, V, O or dO makes what it enters NaN, also as 0 times NaN within the
-///         tiles that meet. A scale above 2¹²⁷ may count as infinite. float16 ends at 65504: a dS or a result
-///         beyond it is infinite.
+///         dropped has a dP of 0, whatever V and dO hold. A query that sees no key, or only scores of -inf,
+///         so that its lse is -inf, has dQ = 0 and no part in dK and dV. NaN in lse, Q, K, V, O or dO makes
+///         what it enters NaN, also as 0 times NaN within the tiles that meet. A scale above 2¹²⁷ may count
+///         as infinite. float16 ends at 65504: a dS or a result beyond it is infinite.
 /// Error:  at most twice that of a plain float32 implementation on the same numbers, and what rounding P ∘ Z,
 ///         dS and the results to 16 bits costs. The same input gives the same bits every time.
 /// Cost:   7 products of Nq x Nk x D for each head, on tensor cores. Reads Q and dO once for every 128 keys,

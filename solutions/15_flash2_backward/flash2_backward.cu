@@ -51,7 +51,7 @@ __global__ void __launch_bounds__(kDeltaThreads)
 // [delta]
 
 // [weight]
-/// Line 11: P = exp(S - lse) for a scaled score; 0 in the row of a query that sees no key.
+/// Line 11: P = exp(S - lse) for a scaled score; 0 where lse is -inf.
 __device__ float weight_of(float score, float lse) {
   // TODO 2: what does lse turn the score into? What would -inf - -inf be?
   // stub| return 0.0f;

@@ -944,6 +944,9 @@ TEST_CASE("transposes matrices of 0, 1, 31, 32, 33 and 100 rows and columns", "[
     for (const std::int64_t cols : {32, 100, 33, 31, 1, 0}) check_transpose(rows, cols);
   Random random(case_seed());  // for sizes that no kernel knows beforehand
   for (int i = 0; i < 3; ++i) check_unknown_transpose(drawn::length(random, 200), drawn::length(random, 200));
+  const std::int64_t whole = 64 * random.integer(1, 2);
+  check_unknown_transpose(whole, 192);
+  check_unknown_transpose(192, whole);
   for (const CallOptions& shifted : with_shifted_arrays(2)) {
     INFO("One or both of the matrices begin at no multiple of 16 bytes");
     check_transpose(64, 96, shifted);

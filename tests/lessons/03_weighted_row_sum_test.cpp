@@ -474,6 +474,10 @@ TEST_CASE("sums 3000 short rows, one row and no rows at all", "[l03][weighted_ro
     if (const Profile* profile = profile_of(outcome)) require_busy_blocks(*profile, kWarp / 3000.0);
   }
   for (const std::int64_t rows : {1, 0}) check(kShuffles, random_problem(rows, 7, 7));
+  Random random(case_seed());  // for more numbers, and gaps, that no kernel knows beforehand
+  const Col cols = random.integer(33, 120);
+  const Problem wider = random_problem(random.integer(1100, 3000), cols, cols + random.integer(1, 9));
+  for (const Entry<RowSum> entry : {kShuffles, kTree}) check(entry, wider, {.check = CheckMode::never});
 }
 
 TEST_CASE("reads no element between the rows, whatever lies there", "[l03][weighted_row_sum][points:1]") {
@@ -594,6 +598,7 @@ TEST_CASE("reports a launch that CUDA refuses", "[l03][weighted_row_sum][points:
     Tensor<float> y({p.rows()});
     const Outcome unlimited = sum_rows(entry, p, y, {});
     require_ran(unlimited);
+    require_sums(y, p);
     const Outcome outcome = sum_rows(entry, p, y, options);
     if (!require_refused_launch(outcome, unlimited)) {
       require_sums(y, p);

@@ -585,7 +585,10 @@ TEST_CASE("handles 200 short rows, no rows, and rows of no columns", "[l04][safe
   require_launch(outcome_of_many, 200);
   if (const Profile* profile = profile_of(outcome_of_many)) require_busy_blocks(*profile, kWarp / 200.0);
   Random random(case_seed());  // for more rows, of which no kernel knows how many
-  check(random_problem(random.integer(1100, 3000), 7), {.check = CheckMode::never});
+  check(random_problem(random.integer(1100, 3000), random.integer(33, 120), random.integer(1, 9),
+                       random.integer(1, 9)),
+        {.check = CheckMode::never});
+  check(random_problem(1, 4096 * random.integer(2, 3)));  // whole tiles, which may have a fast path
   // Among them no rows of more columns than there may be rows.
   for (const auto& [rows, cols] : {std::pair<Col, Col>{0, 7}, {3, 0}, {0, 0}, {0, kMaxRows + 1}}) {
     const Outcome outcome = check(random_problem(rows, cols, 2, 2));
@@ -837,6 +840,7 @@ TEST_CASE("reports a launch that CUDA refuses", "[l04][safe_softmax][points:1]")
   Tensor<float> y;
   const Outcome unlimited = run(p, y, {});
   require_ran(unlimited);
+  require_softmax(y, p);
   const Outcome outcome = run(p, y, options);
   if (!require_refused_launch(outcome, unlimited)) {
     require_softmax(y, p);

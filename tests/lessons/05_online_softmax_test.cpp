@@ -229,6 +229,7 @@ void check_refused_launches(const Problem& p, CheckMode check_mode = CheckMode::
   Tensor<float> y(p.x.shape()), max({p.rows()}), sum({p.rows()});
   const Outcome softmax = get_softmax(p, y, unlimited);
   require_ran(softmax);
+  require_softmax(y, p);
   if (require_refused_launch(get_softmax(p, y, options), softmax)) {
     for (const Col rows : many) {
       INFO("With rows = " << rows << ", too, it is CUDA that refuses");
@@ -242,6 +243,7 @@ void check_refused_launches(const Problem& p, CheckMode check_mode = CheckMode::
   }
   const Outcome stats = get_stats(p, max, sum, unlimited);
   require_ran(stats);
+  require_stats(max, sum, p);
   if (require_refused_launch(get_stats(p, max, sum, options), stats)) {
     for (const Col rows : many) {
       INFO("With rows = " << rows << ", too, it is CUDA that refuses");
@@ -403,6 +405,11 @@ TEST_CASE("takes 3000 short rows, one, no rows, and rows of no columns", "[l05][
   }
   check_softmax(random_problem(1, 7, 7));
   check_stats(random_problem(1, 7, 7));
+  Random random(case_seed());  // for more numbers, and gaps, that no kernel knows beforehand
+  const Col width = random.integer(33, 120);
+  const Problem wider = random_problem(random.integer(1100, 3000), width, width + random.integer(1, 9));
+  check_softmax(wider, 0, {.check = CheckMode::never});
+  check_stats(wider, {.check = CheckMode::never});
   const auto require_no_launch = [](const Outcome& outcome, const std::string& entry, const Problem& empty) {
     require(outcome.counters.at("launches") == 0,
             "There is nothing to compute: " + entry + " should launch no kernel for " +

@@ -385,7 +385,7 @@ void check_gaps(Entry<Product> entry) {
         const std::int64_t M = eights(), N = eights(), K = eights();
         check_with(random_problem(M, N, K), a, b, gaps);
       }
-  const Problem whole = random_problem(128 * random.integer(1, 2), 128, 64);
+  const Problem whole = random_problem(128 * random.integer(2, 3), 256, 32);
   const auto gap = [&] { return random.integer(1, 9); };
   check_with(whole, any_layout(), any_layout(), {gap(), gap(), gap()});
 }

@@ -169,12 +169,12 @@ void check_odd_strides() {
 /// Whole tiles, which may have a fast path, in no dense layout, with scores whose exponentials overflow.
 void check_whole_tiles() {
   Random random(case_seed() + 2);
-  const auto size = [&] { return 64 * random.integer(1, 2); };
+  const Int Nq = 128 * random.integer(1, 2), Nk = 384 - Nq;  // of one of them, several tiles
   const auto layout = [&] {
     constexpr Layout kLayouts[] = {Layout::heads_inside, Layout::far_apart, Layout::gaps};
     return kLayouts[random.integer(0, 2)];
   };
-  const Problem p = with_opposite_shifts(random_problem({2, 2, size(), size(), size()}), 1000.0f);
+  const Problem p = with_opposite_shifts(random_problem({2, 2, Nq, Nk, 64 * random.integer(1, 2)}), 1000.0f);
   check(with_layouts(p, layout(), layout(), layout(), layout()), {.S = layout(), .P = layout()});
 }
 

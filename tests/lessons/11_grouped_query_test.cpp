@@ -611,7 +611,7 @@ TEST_CASE("takes [batch, seq, head, dim] as well as [batch, head, seq, dim], als
 
 TEST_CASE("neither reads nor writes what lies between the rows", "[l11][grouped_query][points:1]") {
   check_shifted(kKernel, random_problem({1, 4, 20, 40, 16, 2}));
-  check_odd_rows(kKernel, {.causal = true});
+  check_odd_rows(kKernel, {{.causal = true}, {}});
   const Problem p = random_problem({2, 4, 25, 41, 18, 2});
   for (const float gap : {1000.0f, kNan}) check(kKernel, with_gaps(p, gap));
   check(kKernel, with_gaps(random_problem({2, 2, 35, 41, 66, 1}, kCausal), kNan));

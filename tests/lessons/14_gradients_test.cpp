@@ -380,6 +380,7 @@ TEST_CASE("matmul: takes transposed matrices and parts of larger ones, and leave
     check({laid_out(whole.X, by_rows(whole.X, 0), kNan), laid_out(whole.W, by_rows(whole.W, 1), kNan),
            laid_out(whole.dY, by_rows(whole.dY, 2), kNan), by_rows(whole.X, 3), by_rows(whole.W, 4)});
   }
+  check(random_product(256, 384, 256), {.check = CheckMode::never});
 }
 
 TEST_CASE("matmul: adds products of large, small and cancelling numbers",
@@ -483,7 +484,8 @@ TEST_CASE("softmax: takes 200 short rows, no rows, and rows of no columns",
   require_launch(outcome_of_many, 200);
   if (const Profile* profile = profile_of(outcome_of_many)) require_busy_blocks(*profile, kWarp / 200.0);
   Random random(case_seed());  // for more rows, of which no kernel knows how many
-  check(random_rows(random.integer(1100, 3000), 7), {.check = CheckMode::never});
+  check(random_rows(random.integer(1100, 3000), random.integer(33, 120), random.integer(1, 9)),
+        {.check = CheckMode::never});
   for (const auto& [rows, cols] : {std::pair<Col, Col>{0, 7}, {3, 0}, {0, 0}, {kMaxRows, 0}}) {
     const Outcome outcome = check(rows_of(Tensor<float>({rows, cols}), Tensor<float>({rows, cols})));
     require(outcome.counters.at("launches") == 0,
@@ -519,11 +521,13 @@ TEST_CASE("softmax: gives 0 where P is 0, whatever dP holds there", "[l14][softm
   p.dP(3, 0) = kNan;
   check(p);
   Random random(case_seed());  // for rows that no kernel knows beforehand
-  for (int i = 0; i < 3; ++i) {
-    const bool are_many = i == 1;
-    Rows drawn =
-        random_rows(are_many ? random.integer(20, 120) : random.integer(3, 12),
-                    are_many ? random.integer(257, 600) : drawn::length(random, 3000), random.integer(0, 3));
+  for (int i = 0; i < 4; ++i) {
+    const bool are_many = i == 1, are_whole = i == 3;  // whole tiles may have a fast path
+    const Col cols = are_many    ? random.integer(257, 600)
+                     : are_whole ? 1024 * random.integer(1, 2)
+                                 : drawn::length(random, 3000);
+    Rows drawn = random_rows(are_many ? random.integer(20, 120) : random.integer(3, 12), cols,
+                             are_whole ? 4 * random.integer(0, 3) : random.integer(0, 3));
     drawn.dP = drawn::times(std::move(drawn.dP), drawn::factor(random));
     if (i == 0)
       drawn.P = drawn::times(std::move(drawn.P), std::abs(drawn::factor(random, 3)));  // sums other than 1
@@ -739,18 +743,22 @@ TEST_CASE("attention: takes more keys than queries, fewer, one and none, with ga
        {std::array<Col, 3>{1, 6, 3}, {6, 1, 3}, {6, 3, 1}, {1, 1, 1}, {4, 0, 3}, {0, 4, 3}, {4, 5, 0}})
     for (const Col gap : {0, 2}) check(random_head(Nq, Nk, D, gap));
   Random random(case_seed());  // for sizes and scales that no kernel knows beforehand
-  for (const Col most : {60, 130, 10}) {
-    // With few dimensions, long sums over queries and over keys.
-    const auto length = [&] { return most > 10 ? drawn::length(random, 130) : random.integer(201, 260); };
+  const auto check_drawn = [&random](const Head& head) {
     std::array<bool, 7> by_columns{};
     for (bool& one : by_columns) one = random.integer(0, 1) == 1;
-    Head drawn = with_columns(random_head(length(), length(), random.integer(1, most), random.integer(0, 4)),
-                              by_columns);
+    Head drawn = with_columns(head, by_columns);
     drawn.scale = 2.0f * static_cast<float>(random.uniform()) - 1.0f;
     drawn.V = drawn::times(std::move(drawn.V), drawn::factor(random));
     drawn.dO = drawn::times(std::move(drawn.dO), drawn::factor(random));
     check(drawn);
+  };
+  for (const Col most : {60, 130, 10}) {
+    // With few dimensions, long sums over queries and over keys.
+    const auto length = [&] { return most > 10 ? drawn::length(random, 130) : random.integer(201, 260); };
+    check_drawn(random_head(length(), length(), random.integer(1, most), random.integer(0, 4)));
   }
+  check_drawn(
+      random_head(128, 192, 64, 4 * random.integer(0, 2)));  // whole tiles, which may have a fast path
 }
 
 TEST_CASE("attention: lets no value that a mask hides enter dS, dQ and dK",

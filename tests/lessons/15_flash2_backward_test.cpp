@@ -385,7 +385,7 @@ TEST_CASE("takes [batch, seq, head, dim] as well as [batch, head, seq, dim], als
 
 TEST_CASE("neither reads nor writes what lies between the rows", "[l15][flash2_backward][points:1]") {
   check_shifted(kKernel, with_gradient(random_problem({1, 2, 20, 24, 16})));
-  check_odd_rows(kKernel, {.causal = true});
+  check_odd_rows(kKernel, {{.causal = true}, {}});
   check(kKernel, with_gaps(with_gradient(random_problem({1, 2, 35, 41, 18}))));
   check_values(kKernel, with_gaps(with_gradient(random_problem({1, 2, 35, 41, many_dimensions()})), kNan));
 }

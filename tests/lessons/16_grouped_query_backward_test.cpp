@@ -333,7 +333,7 @@ TEST_CASE("neither reads nor writes what lies between the rows", "[l16][grouped_
   check(kKernel, with_gaps(with_gradient(random_problem({2, 4, 13, 21, 18, 2}, kCausal)), kNan));
   check(kKernel, with_gaps(with_gradient(random_problem({1, 4, 13, 21, many_dimensions(), 2}, kCausal))));
   check_shifted(kKernel, with_gradient(random_problem({1, 4, 12, 20, 16, 2}, kCausal)));
-  check_odd_rows(kKernel, kCausal);
+  check_odd_rows(kKernel, {kCausal, {}});
 }
 
 TEST_CASE("keeps large scores apart, and scores of -inf out", "[l16][grouped_query_backward][points:1]") {

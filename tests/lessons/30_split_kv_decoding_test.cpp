@@ -368,21 +368,24 @@ void check_drawn(const Decoding& x, Random& random) {
 TEST_CASE("takes pages of [page, token, head, dim], parts of larger arrays, and any strides of results",
           "[l30][split_kv_decoding][points:2]") {
   for (const Layout layout : {Layout::heads_inside, Layout::gaps_of_8})
-    for (const Type type : kTypes) {
-      const Decoding x =
-          random_decoding({.H = 4, .H_kv = 2, .Nq = 2, .D = 24}, {70, 20}, type, {.layout = layout});
-      INFO(describe(x));
-      Arrays got = results_of(x, layout);
-      const Int B = x.B(), H = x.first().H(), Nq = x.first().Nq(), D = 24, splits = x.cache.splits;
-      got.partial_O = Tensor<float>({splits, B, H, Nq, D}, {H * 1000, D, 2 * Nq * B * D, B * D, 1}, 0.0f);
-      got.partial_lse = Tensor<float>({splits, B, H, Nq}, {3, 100, 20, 10}, 0.0f);
-      // What has no 16-byte chunks may begin at any number.
-      const std::uint32_t past = layout == Layout::gaps_of_8 ? 4 : 0;
-      const Outcome outcome =
-          decode(x, queries_of(x, layout), got, {.shifts = {0, 0, 0, past, past, 0, past, past, past}});
-      require_ran(outcome);
-      require_results(x, got, outcome, TestLine::here());
-    }
+    for (const Type type : kTypes)
+      for (const Int D : {24, 64, 128, 256}) {
+        if (!type && D > kMaxDimFloat32) continue;
+        const Layout of_V = layout == Layout::gaps_of_8 ? Layout::heads_inside : Layout::gaps_of_8;
+        const Decoding x = random_decoding({.H = 4, .H_kv = 2, .Nq = 2, .D = D}, {70, 20}, type,
+                                           {.layout = layout, .layout_of_V = of_V});
+        INFO(describe(x));
+        Arrays got = results_of(x, layout);
+        const Int B = x.B(), H = x.first().H(), Nq = x.first().Nq(), splits = x.cache.splits;
+        got.partial_O = Tensor<float>({splits, B, H, Nq, D}, {40 * H * D, D, 2 * Nq * B * D, B * D, 1}, 0.0f);
+        got.partial_lse = Tensor<float>({splits, B, H, Nq}, {3, 100, 20, 10}, 0.0f);
+        // What has no 16-byte chunks may begin at any number.
+        const std::uint32_t past = layout == Layout::gaps_of_8 ? 4 : 0;
+        const Outcome outcome =
+            decode(x, queries_of(x, layout), got, {.shifts = {0, 0, 0, past, past, 0, past, past, past}});
+        require_ran(outcome);
+        require_results(x, got, outcome, TestLine::here());
+      }
   Random random(case_seed() + 1);
   const Type of_one_token = kTypes[random.integer(0, std::ssize(kTypes) - 1)];  // as in ordinary decoding
   for (const Type type : kTypes) {

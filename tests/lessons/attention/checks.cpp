@@ -364,17 +364,21 @@ void check_shifted(const Kernel& kernel, const Problem& p, TestLine where) {
   }
 }
 
-void check_odd_rows(const Kernel& kernel, const reference::Mask& mask, TestLine where) {
-  Random random(case_seed() + 17);
-  const auto of_wide_rows = [&] {
-    const Sizes n{2, kernel.grouped ? 4 : 2, 5, 9, 64 * random.integer(1, 2), 2};
-    return random_problem(n, mask);
-  };
+Problem wide_problem(Int turn, bool grouped, const Masks& masks, const WideChange& change) {
+  const auto bit = [turn](int i) { return (turn >> i) % 2 == 0; };
+  const Sizes n{2, grouped ? 4 : 2, bit(3) ? 5 : 9, bit(3) ? 9 : 5, bit(0) ? 64 : 128, 2};
+  const Problem p = random_problem(n, masks.at(static_cast<std::size_t>(turn / 2) % masks.size()));
+  return change && bit(2) ? change(p) : p;
+}
+
+void check_odd_rows(const Kernel& kernel, const Masks& masks, const WideChange& change, TestLine where) {
+  Int turn = Random(case_seed() + 17).integer(0, 15);
+  const auto next = [&] { return wide_problem(turn++, kernel.grouped, masks, change); };
   for (const Layout odd : kOddLayouts)
     for (const std::vector<Layout>& of : every_two_apart(4, odd))
-      check(kernel, with_layouts(of_wide_rows(), of[0], of[1], of[2], of[3]), {}, where);
-  check_shifted(kernel, of_wide_rows(), where);
-  const Problem whole = random_problem({1, kernel.grouped ? 2 : 1, 64, 64, 64, 1}, mask);
+      check(kernel, with_layouts(next(), of[0], of[1], of[2], of[3]), {}, where);
+  check_shifted(kernel, next(), where);
+  const Problem whole = random_problem({1, kernel.grouped ? 2 : 1, 64, 64, 64, 1}, masks.front());
   check_shifted(kernel, whole, where);
 }
 

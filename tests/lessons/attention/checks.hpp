@@ -162,10 +162,19 @@ void check_shifted(const Kernel& kernel, const Problem& p, TestLine where = Test
 
 inline constexpr Layout kOddLayouts[] = {Layout::gaps, Layout::rows_of_4, Layout::heads_of_4};
 
-/// @brief Right in 64 or 128 dimensions, for which kernels have copies of 16 bytes, where these do not fit:
+/// Masks for one problem after the other.
+using Masks = std::vector<reference::Mask>;
+/// What a problem has besides its mask, such as dropout.
+using WideChange = std::function<Problem(const Problem&)>;
+
+/// @brief A small problem of 64 or 128 dimensions, of more queries or more keys, with one of the masks, with
+/// the change or without it: all of these come in 16 turns, if there are one or two masks.
+Problem wide_problem(Int turn, bool grouped, const Masks& masks, const WideChange& change);
+
+/// @brief Right in 64 and 128 dimensions, for which kernels have copies of 16 bytes, where these do not fit:
 /// rows, heads or batches of any tensor begin anywhere while those of any other do not; and as
-/// check_shifted() has it, also in whole tiles of 64.
-void check_odd_rows(const Kernel& kernel, const reference::Mask& mask = {},
+/// check_shifted() has it, also in whole tiles of 64. The problems are those of wide_problem(), in turn.
+void check_odd_rows(const Kernel& kernel, const Masks& masks = {{}}, const WideChange& change = {},
                     TestLine where = TestLine::here());
 
 /// @brief Right, and the same bits in every order of blocks and threads.

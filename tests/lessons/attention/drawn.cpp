@@ -93,10 +93,13 @@ Sizes drawn_sizes(Sized kind, const Takes& takes, Int max_dim, bool backward, He
   return n;
 }
 
+bool causal_of(const Takes& takes, bool choice) {
+  return takes.causal == Causal::always || (takes.causal == Causal::choice && choice);
+}
+
 reference::Mask drawn_mask(Sized kind, const Sizes& n, bool is_causal, bool has_window, const Takes& takes,
                            Random& random) {
-  reference::Mask mask;
-  mask.causal = takes.causal == Causal::always || (takes.causal == Causal::choice && is_causal);
+  reference::Mask mask{.causal = causal_of(takes, is_causal)};
   const bool is_short = kind == Sized::hidden_keys;
   if (takes.window && (is_short || has_window))
     mask.window = is_short ? random.integer(1, 60) : drawn::length(random, n.Nk + 20);
@@ -160,8 +163,9 @@ Problem with_scores(Problem p, ScoresAre scores, float shift, bool backward, boo
 Layout drawn_layout(const Problem& p, Random& random) {
   std::vector<Layout> all{Layout::heads_outside, Layout::heads_inside, Layout::heads_first,
                           Layout::seq_first,     Layout::batch_inside, Layout::batch_last,
-                          Layout::packed,        Layout::far_apart,    layout_with_gaps(p)};
-  if (!p.format) all.insert(all.end(), {Layout::rows_of_4, Layout::heads_of_4});
+                          Layout::packed,        Layout::far_apart};
+  if (!p.is_aligned) all.push_back(layout_with_gaps(p));
+  if (!p.is_aligned && !p.format) all.insert(all.end(), {Layout::rows_of_4, Layout::heads_of_4});
   return all[static_cast<std::size_t>(random.integer(0, std::ssize(all) - 1))];
 }
 
@@ -189,8 +193,8 @@ Problem with_drawn_layouts(Problem p, Random& random) {
 }
 
 /// As it is, or with one of so many arrays at no multiple of 16 bytes, where that is allowed.
-CallOptions drawn_options(std::size_t arrays, bool may_be_shifted, Random& random) {
-  if (!may_be_shifted || chance(random, 2)) return {};
+CallOptions drawn_options(const Problem& p, std::size_t arrays, Random& random) {
+  if (p.format || p.is_aligned || chance(random, 2)) return {};
   const std::vector<CallOptions> shifted = grading::with_shifted_arrays(arrays);
   return shifted[static_cast<std::size_t>(random.integer(0, static_cast<Int>(shifted.size()) - 1))];
 }
@@ -205,26 +209,25 @@ Sizes steep_sizes(const Takes& takes, Int max_dim, Random& random) {
           .H_kv = H_kv};
 }
 
-/// Several tiles of 64, for which a kernel may have another way: in two batches, or in groups of which the
-/// heads next to each other differ.
-Sizes whole_sizes(bool has_batches, Int D, const Takes& takes, Random& random) {
+/// Several tiles of 64 and of 128, for which a kernel may have another way: of queries or of keys, in two
+/// batches, or in groups of which the heads next to each other differ.
+Sizes whole_sizes(bool has_batches, bool more_queries, Int D, const Takes& takes, Random& random) {
+  const Int most = D > 2 * kTile ? 2 : 4;
   return {.B = has_batches ? 2 : 1,
-          .H = !has_batches && takes.grouped ? 4 : 2,
-          .Nq = 2 * kTile,
-          .Nk = kTile * random.integer(2, 3),
+          .H = has_batches     ? 1
+               : takes.grouped ? 4
+                               : 2,
+          .Nq = kTile * (more_queries ? most : 2),
+          .Nk = kTile * (more_queries ? random.integer(1, 3) : most),
           .D = D,
-          .H_kv = 2};
+          .H_kv = has_batches ? 1 : 2};
 }
 
-/// Scores climb and fall along the keys. `plain`: without what a kernel takes besides a causal mask.
-Problem steep_problem(const Sizes& n, bool is_causal, bool plain, const Takes& takes, bool backward,
-                      Random& random) {
-  reference::Mask mask = drawn_mask(Sized::few_dimensions, n, is_causal, chance(random, 2),
-                                    plain ? Takes{takes.causal} : takes, random);
-  if (backward) mask.window = std::max(mask.window, Int{2});
-  Problem p = random_problem(n, mask);
-  if (takes.sink_array && !plain) p = with_sink(std::move(p));
-  return with_steep_scores(std::move(p), random);
+/// The mask with all else that a kernel takes, and keys that a window hides.
+reference::Mask all_of_mask(reference::Mask mask, Int Nk, const Takes& takes, Random& random) {
+  if (takes.window) mask.window = random.integer(2, Nk - 1);
+  if (takes.sinks) mask.sinks = random.integer(1, 60);
+  return mask;
 }
 
 }  // namespace
@@ -281,19 +284,34 @@ std::vector<Problem> drawn_problems(const Takes& takes, Int max_dim, bool backwa
     problems.push_back(with_drawn_layouts(std::move(p), random));
   }
   if (heads == Heads::few) return problems;
-  const auto add_steep = [&](const Sizes& n, bool causal, bool plain) {
-    Problem p = steep_problem(n, causal, plain, takes, backward, random);
+  // `plain`: without what a kernel takes besides a causal mask. `steep`: scores climb and fall along the
+  // keys.
+  const auto add = [&](const Sizes& n, const reference::Mask& mask, bool plain, bool steep, bool is_aligned) {
+    Problem p = random_problem(n, mask);
+    if (takes.sink_array && !plain) p = with_sink(std::move(p));
+    if (steep) p = with_steep_scores(std::move(p), random);
     if (change && !plain) p = change(p, random);
     if (takes.sixteen_bits)
       p = in_16_bits(std::move(p), chance(random, 2) ? Format16::float16 : Format16::bfloat16);
+    p.is_aligned = is_aligned;
     problems.push_back(with_drawn_layouts(std::move(p), random));
   };
-  add_steep(steep_sizes(takes, max_dim, random), true, false);
+  const Sizes steep = steep_sizes(takes, max_dim, random);
+  reference::Mask mask = drawn_mask(Sized::few_dimensions, steep, true, chance(random, 2), takes, random);
+  if (backward) mask.window = std::max(mask.window, Int{2});
+  add(steep, mask, false, true, false);
   const bool is_plain_wide = chance(random, 2), has_plain_batches = chance(random, 2),
-             is_plain_causal = chance(random, 2);
+             has_plain_more_queries = chance(random, 2), is_plain_causal = chance(random, 2),
+             is_plain_aligned = chance(random, 2);
+  const Int most_wide = 2 * kTile * (max_dim > 2 * kTile ? random.integer(1, 2) : 1);
   for (const bool plain : {true, false}) {
-    const Int D = std::min(plain == is_plain_wide ? 2 * kTile : kTile, max_dim);
-    add_steep(whole_sizes(plain == has_plain_batches, D, takes, random), plain == is_plain_causal, plain);
+    const Int D = std::min(plain == is_plain_wide ? most_wide : kTile, max_dim);
+    const Sizes whole =
+        whole_sizes(plain == has_plain_batches, plain == has_plain_more_queries, D, takes, random);
+    const reference::Mask causal{.causal = causal_of(takes, plain == is_plain_causal)};
+    // With steep scores, few keys have weight, and a mask that hides others would not be missed.
+    add(whole, plain ? causal : all_of_mask(causal, whole.Nk, takes, random), plain, plain,
+        plain == is_plain_aligned);
   }
   return problems;
 }
@@ -302,7 +320,7 @@ void check_drawn(const Kernel& kernel, const Takes& takes, const Change& change,
   Random random(case_seed() + 8);
   for (const Problem& p : drawn_problems(takes, kernel.max_dim, false, change)) {
     INFO("All of this problem is drawn. O lies in memory as " << name_of(p.layout_of_O));
-    check(kernel, p, drawn_options(3 + (p.sink ? 1 : 0) + kernel.outputs.size(), !p.format, random), where);
+    check(kernel, p, drawn_options(p, 3 + (p.sink ? 1 : 0) + kernel.outputs.size(), random), where);
   }
 }
 
@@ -335,7 +353,7 @@ void check_drawn(const BackwardKernel& kernel, const Change& change, TestLine wh
     const BackwardProblem p = with_drawn_gradient(forward, random);
     INFO("All of this problem is drawn. dQ lies in memory as " << name_of(p.layout_of_dQ));
     const std::size_t arrays = 6 + (p.sink ? 1 : 0) + outputs_of(kernel, p).size();
-    check(kernel, p, drawn_options(arrays, !p.format, random), where);
+    check(kernel, p, drawn_options(p, arrays, random), where);
   }
 }
 

@@ -265,20 +265,18 @@ void check_shifted(const BackwardKernel& kernel, const BackwardProblem& p, TestL
   }
 }
 
-void check_odd_rows(const BackwardKernel& kernel, const reference::Mask& mask, TestLine where) {
-  Random random(case_seed() + 17);
-  const auto of_wide_rows = [&] {
-    const Sizes n{2, kernel.takes.grouped ? 4 : 2, 5, 9, 64 * random.integer(1, 2), 2};
-    return random_problem(n, mask);
-  };
+void check_odd_rows(const BackwardKernel& kernel, const Masks& masks, const WideChange& change,
+                    TestLine where) {
+  Int turn = Random(case_seed() + 17).integer(0, 15);
+  const auto next = [&] { return wide_problem(turn++, kernel.takes.grouped, masks, change); };
   for (const Layout odd : kOddLayouts)
     for (const std::vector<Layout>& of : every_two_apart(8, odd)) {
-      const Problem p = with_layouts(of_wide_rows(), of[0], of[1], of[2], of[3]);
+      const Problem p = with_layouts(next(), of[0], of[1], of[2], of[3]);
       check(kernel, with_layouts_of_gradients(with_gradient(p), of[4], of[5], of[6], of[7], p.layout_of_lse),
             {}, where);
     }
-  check_shifted(kernel, with_gradient(of_wide_rows()), where);
-  const Problem whole = random_problem({1, kernel.takes.grouped ? 2 : 1, 64, 64, 64, 1}, mask);
+  check_shifted(kernel, with_gradient(next()), where);
+  const Problem whole = random_problem({1, kernel.takes.grouped ? 2 : 1, 64, 64, 64, 1}, masks.front());
   check_shifted(kernel, with_gradient(whole), where);
 }
 

@@ -85,7 +85,7 @@ void check_values(const BackwardKernel& kernel, const Problem& p, TestLine where
 void check_shifted(const BackwardKernel& kernel, const BackwardProblem& p, TestLine where = TestLine::here());
 
 /// @brief Right in 64 and 128 dimensions, as in checks.hpp.
-void check_odd_rows(const BackwardKernel& kernel, const reference::Mask& mask = {},
+void check_odd_rows(const BackwardKernel& kernel, const Masks& masks = {{}}, const WideChange& change = {},
                     TestLine where = TestLine::here());
 
 /// @brief Right, and the same bits in every order of blocks and threads.

@@ -84,6 +84,7 @@ struct Problem {
   /// The type of Q, K, V, O, dO and their gradients, where it has 16 bits. The tensors hold its numbers in
   /// float32, which the references and baselines compute with; whoever calls a kernel converts them.
   std::optional<Format16> format{};
+  bool is_aligned = false;  ///< arrays and their rows begin at multiples of 16 bytes, if D is one of 4
 
   Int B() const { return Q.shape()[0]; }
   Int H() const { return Q.shape()[1]; }

@@ -70,7 +70,10 @@ std::vector<Problem> drawn_problems(std::int64_t chunk) {
                  N = size(std::min<std::int64_t>(most, kMostSteps / M), !b_along_k),
                  K = size(std::clamp<std::int64_t>(kMostSteps / (M * N), 1, kMostDepth),
                           a_along_k || b_along_k);
-    if (i == 3) M = 128, N = chunk == 1 ? 128 : 256, K = 32 * random.integer(1, 3);  // whole tiles
+    if (i == 3) {  // several whole tiles, not as many down as across
+      const std::int64_t tile = chunk == 1 ? 128 : 256, of_rows = random.integer(2, 3);
+      M = tile * of_rows, N = tile * (5 - of_rows), K = chunk == 1 ? 32 : 16;
+    }
     const auto operand = [&](const Tensor<float>& x, bool by_rows) {
       const std::int64_t rows = x.shape()[0], cols = x.shape()[1];
       if (chunk == 1) return laid_out(x, drawn::strides(rows, cols, random), kNotANumber);

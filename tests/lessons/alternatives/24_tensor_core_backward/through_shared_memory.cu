@@ -35,8 +35,8 @@ using device::Major;
 /// What stays with a block: its rows of the scores. The others go past as columns.
 enum class Rows { keys, queries };
 
-/// What the scores need of a query: P = 2^(S·scale·log₂e - lse_log2). A query that sees no key has lse_log2 =
-/// +inf, so that its weights are 0.
+/// What the scores need of a query: P = 2^(S·scale·log₂e - lse_log2). Where lse is -inf, lse_log2 is +inf,
+/// so that the weights are 0.
 struct OfQuery {
   float lse_log2, delta;
 };

@@ -23,7 +23,7 @@ std::size_t beside_static(std::size_t bytes, const void* function) {
 
 /// Dynamic shared memory that the kernel may have: more than what is left of 48 KB once it has opted in.
 std::size_t dynamic_shared_limit(const Context& context, const void* function) {
-  const auto opted_in = context.dynamic_shared_optin.find(kernel_name(function));
+  const auto opted_in = context.dynamic_shared_optin.find(function);
   const std::size_t usual = beside_static(context.profile->shared_per_block, function);
   return opted_in == context.dynamic_shared_optin.end() ? usual : std::max(usual, opted_in->second);
 }
@@ -49,7 +49,7 @@ cudaError_t cudaFuncSetAttribute(const void* function, cudaFuncAttribute attribu
   const auto bytes = static_cast<std::size_t>(value);
   if (bytes > beside_static(context.profile->shared_per_block_optin, function))
     return context.fail(cudaErrorInvalidValue);
-  context.dynamic_shared_optin[kernel_name(function)] = bytes;
+  context.dynamic_shared_optin[function] = bytes;
   return cudaSuccess;
 }
 

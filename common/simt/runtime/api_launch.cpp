@@ -78,16 +78,29 @@ Refusal check_bounds(const SimtLaunch& launch) {
       threads, most);
 }
 
+/// What the program has allowed the kernel; if only a call tells which one it is, any kernel of that name.
+std::size_t allowed_shared(const Context& context, const SimtLaunch& launch) {
+  std::size_t most = 0;
+  for (const auto& [kernel, bytes] : context.dynamic_shared_optin)
+    if (launch.function != nullptr ? kernel == launch.function
+                                   : base_name(function_name(kernel)) == base_name(launch.name))
+      most = std::max(most, bytes);
+  return most;
+}
+
 Refusal check_shared(const Context& context, const SimtLaunch& launch) {
   const std::size_t bytes = launch.dynamic_shared_bytes, static_bytes = needs_of(launch).static_bytes;
   if (bytes + static_bytes <= context.profile->shared_per_block) return {};
-  const std::string kernel = launch.function ? function_name(launch.function) : launch.name;
-  const auto opted_in = context.dynamic_shared_optin.find(base_name(kernel));
-  if (opted_in != context.dynamic_shared_optin.end() && bytes <= opted_in->second) return {};
+  const std::size_t allowed = allowed_shared(context, launch);
+  if (bytes <= allowed) return {};
+  if (allowed > 0)
+    return fmt::format("{} bytes of dynamic shared memory; cudaFuncSetAttribute() has allowed it {}", bytes,
+                       allowed);
   return fmt::format(
       "{} bytes of dynamic shared memory{}; without "
-      "cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes) the limit is {}, "
-      "with it {}",
+      "cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes) for this kernel (of "
+      "a "
+      "template: for this instance) the limit is {}, with it {}",
       bytes, static_bytes == 0 ? "" : fmt::format(" beside {} of __shared__ variables", static_bytes),
       context.profile->shared_per_block - static_bytes,
       context.profile->shared_per_block_optin - static_bytes);
@@ -141,9 +154,8 @@ std::optional<LaunchRefusal> check_launch(const Context& context, const SimtLaun
         .code_name = "cudaErrorInvalidValue (older toolkits: cudaErrorInvalidConfiguration)"};
   if (request.cooperative == 0) return {};
   int resident = 0;
-  cudaOccupancyMaxActiveBlocksPerMultiprocessor(&resident, reinterpret_cast<const void*>(request.invoke),
-                                                static_cast<int>(threads_of(request.block)),
-                                                request.dynamic_shared_bytes);
+  cudaOccupancyMaxActiveBlocksPerMultiprocessor(
+      &resident, request.function, static_cast<int>(threads_of(request.block)), request.dynamic_shared_bytes);
   const std::uint64_t most = static_cast<std::uint64_t>(resident) * context.profile->multiprocessors;
   const std::uint64_t blocks = threads_of(request.grid);
   if (blocks <= most) return {};

@@ -159,7 +159,7 @@ class Context {
     std::uint64_t to_host = 0, within = 0, shared = 0;
   } copies;  ///< for take_host_copies()
   HostFirst host_first;
-  std::map<std::string, std::size_t> dynamic_shared_optin;  ///< by kernel name without template arguments
+  std::map<const void*, std::size_t> dynamic_shared_optin;  ///< by kernel: of a template, by instance
 
   std::uint32_t max_grid_x() const;
   std::size_t max_memory_bytes() const;

@@ -320,10 +320,12 @@ struct LaunchOfFirst;
 template <class Call, class... First>
 struct LaunchOfFirst<Call, std::tuple<First...>> {
   const LaunchByCall<Call>& by_call;
+  const void* function;
+  bool by_name;
 
   void operator()(First... arguments) const {
-    queue(by_call.name, by_call.config, nullptr, by_call.call,
-          std::tuple<First...>{std::forward<First>(arguments)...});
+    queue(by_call.name, by_call.config, function, by_call.call,
+          std::tuple<First...>{std::forward<First>(arguments)...}, by_name);
   }
 };
 
@@ -367,11 +369,14 @@ struct LaunchKnown {
   template <class... Args>
   requires(sizeof...(Args) < sizeof...(Parameters)) void operator()(Args&&... args) const {
     using First = typename FirstOf<std::make_index_sequence<sizeof...(Args)>, Parameters...>::Types;
-    const LaunchOfFirst<Call, First> launch{by_call};
-    if constexpr (std::is_invocable_v<decltype(launch), Args...>)
-      launch(std::forward<Args>(args)...);
-    else
+    using Launch = LaunchOfFirst<Call, First>;
+    if constexpr (std::is_invocable_v<Launch, Args...>) {
+      const auto known = source();
+      Launch{by_call, reinterpret_cast<const void*>(known.kernel),
+             known.kIsName}(std::forward<Args>(args)...);
+    } else {
       by_call(args...);  // which does not fit: the compiler says where the call is
+    }
   }
   template <class... Args>
   requires(sizeof...(Args) >= sizeof...(Parameters) &&

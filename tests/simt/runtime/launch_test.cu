@@ -17,11 +17,27 @@ __global__ void dynamic_kernel(int* out) {
   words[0] = 1;
   *out = words[0];
 }
-template <int kUnused>
+template <int kNumber>
 __global__ void dynamic_template_kernel(int* out) {
   extern __shared__ int words[];
-  *out = words[0] = kUnused;
+  *out = words[0] = kNumber;
 }
+template <int kNumber>
+__global__ void dynamic_default_kernel(int* out, int more = 100) {
+  extern __shared__ int words[];
+  *out = words[0] = kNumber + more;
+}
+template <class T>
+__global__ void dynamic_deduced_kernel(T* out) {
+  extern __shared__ int words[];
+  *out = static_cast<T>(words[0] = 7);
+}
+namespace other {
+__global__ void dynamic_kernel(int* out) {
+  extern __shared__ int words[];
+  *out = words[0] = 2;
+}
+}  // namespace other
 
 struct Big {
   float values[64];
@@ -180,6 +196,47 @@ TEST_CASE("more than 48 KB of dynamic shared memory needs the kernel's consent",
           cudaErrorInvalidValue);
 }
 
+TEST_CASE("each instance of a template consents for itself, in any order", "[simt][launch]") {
+  const FreshDevice device;
+  using Catch::Matchers::ContainsSubstring;
+  int* out = device_array<int>(1);
+  const auto allow = [](auto* kernel, int bytes) {
+    REQUIRE(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes) == cudaSuccess);
+  };
+  allow(dynamic_template_kernel<4>, 100000);
+  dynamic_template_kernel<8><<<1, 1, 100000>>>(out);
+  REQUIRE_THAT(refusal(), ContainsSubstring("dynamic_template_kernel<8>"));
+  allow(dynamic_template_kernel<8>, 60000);
+  dynamic_template_kernel<4><<<1, 1, 100000>>>(out);
+  REQUIRE(to_host(out, 1)[0] == 4);
+  dynamic_template_kernel<8><<<1, 1, 60000>>>(out);
+  REQUIRE(to_host(out, 1)[0] == 8);
+  dynamic_template_kernel<8><<<1, 1, 100000>>>(out);
+  REQUIRE_THAT(refusal(), ContainsSubstring("cudaFuncSetAttribute() has allowed it 60000"));
+  void* arguments[] = {&out};
+  REQUIRE(cudaLaunchKernel(dynamic_template_kernel<4>, dim3(1), dim3(1), arguments, 100000) == cudaSuccess);
+  REQUIRE(cudaLaunchKernel(dynamic_template_kernel<8>, dim3(1), dim3(1), arguments, 100000) ==
+          cudaErrorInvalidValue);
+  REQUIRE_THAT(refusal(), ContainsSubstring("dynamic_template_kernel"));
+
+  allow(dynamic_kernel, 100000);
+  other::dynamic_kernel<<<1, 1, 100000>>>(out);
+  REQUIRE_THAT(refusal(), ContainsSubstring("dynamic_kernel"));
+
+  allow(dynamic_default_kernel<1>, 100000);
+  dynamic_default_kernel<1><<<1, 1, 100000>>>(out);
+  REQUIRE(to_host(out, 1)[0] == 101);
+  dynamic_default_kernel<2><<<1, 1, 100000>>>(out);
+  REQUIRE_THAT(refusal(), ContainsSubstring("dynamic_default_kernel<2>"));
+
+  dynamic_deduced_kernel<<<1, 1, 100000>>>(out);  // of which a call alone tells the instance
+  REQUIRE_THAT(refusal(), ContainsSubstring("dynamic_deduced_kernel"));
+  allow(dynamic_deduced_kernel<int>, 100000);
+  allow(dynamic_deduced_kernel<float>, 60000);
+  dynamic_deduced_kernel<<<1, 1, 100000>>>(out);
+  REQUIRE(to_host(out, 1)[0] == 7);
+}
+
 // 40 KB and 64 KB: 8 KB are left beside the former, and no GPU's compiler takes the latter.
 template <int kFloats>
 __global__ void static_kernel(int* out) {
@@ -229,6 +286,26 @@ TEST_CASE("__shared__ variables take from the 48 KB of a kernel", "[simt][launch
   REQUIRE(cudaFuncGetAttributes(&attributes, static_kernel<10240>) == cudaSuccess);
   REQUIRE(attributes.sharedSizeBytes == 40960);
   REQUIRE(attributes.maxDynamicSharedSizeBytes == 8192);
+}
+
+TEST_CASE("a cooperative launch has as many blocks as fit with the kernel's own shared memory",
+          "[simt][launch]") {
+  const FreshDevice device;
+  using Catch::Matchers::ContainsSubstring;
+  int* out = device_array<int>(1);
+  void* arguments[] = {&out};
+  const auto too_large = [] {
+    REQUIRE(cudaGetLastError() == cudaErrorCooperativeLaunchTooLarge);
+    return only_fault().message;
+  };
+  REQUIRE(cudaFuncSetAttribute(dynamic_kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, 100000) ==
+          cudaSuccess);
+  REQUIRE(cudaLaunchCooperativeKernel(dynamic_kernel, dim3(2), dim3(1), arguments, 100000) == cudaSuccess);
+  REQUIRE(to_host(out, 1)[0] == 1);
+  (void)cudaLaunchCooperativeKernel(dynamic_kernel, dim3(265), dim3(1), arguments, 100000);
+  REQUIRE_THAT(too_large(), ContainsSubstring("265 blocks, of which only 264 fit"));  // 132 multiprocessors
+  (void)cudaLaunchCooperativeKernel(static_kernel<10240>, dim3(700), dim3(256), arguments);
+  REQUIRE_THAT(too_large(), ContainsSubstring("only 660 fit"));  // 5 times 41 KB, on each
 }
 
 TEST_CASE("a device profile brings its own limits", "[simt][launch]") {

@@ -3,6 +3,7 @@
 
 #include <type_traits>
 
+#include "cooperative_groups/memcpy_async.h"
 #include "cuda_pipeline_primitives.h"
 
 namespace nvcuda::experimental {
@@ -37,7 +38,7 @@ class pipeline {
 template <class T>
 void memcpy_async(T& target, const T& source, pipeline&) {
   static_assert(std::is_trivially_copyable_v<T>, "only bytes can be copied asynchronously");
-  simt_async_copy(&target, &source, sizeof(T), 0);
+  simt::issue_copies(&target, &source, sizeof(T), 0, 1);
 }
 
 }  // namespace nvcuda::experimental

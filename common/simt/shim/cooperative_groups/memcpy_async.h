@@ -3,7 +3,9 @@
 // them, and not before: a kernel that forgets to wait reads what was there before, every time. Others are
 // made at once, as a GPU makes them.
 
+#include <algorithm>
 #include <cstring>
+#include <type_traits>
 
 #include "../cooperative_groups.h"
 #include "../simt_abi.h"
@@ -21,16 +23,37 @@ struct aligned_size_t {
 
 namespace simt {
 
-/// The copies of the thread with that rank among as many that share the work.
-inline void issue_copies(void* to, const void* from, std::size_t bytes, std::size_t rank,
-                         std::size_t threads) {
-  const std::uintptr_t bits =
-      reinterpret_cast<std::uintptr_t>(to) | reinterpret_cast<std::uintptr_t>(from) | bytes;
+/// What aligned_size_t promises of both addresses and of the size. A plain number promises nothing.
+template <class Size>
+constexpr std::size_t kPromised = 1;
+template <std::size_t kAlignment>
+constexpr std::size_t kPromised<cuda::aligned_size_t<kAlignment>> = kAlignment;
+
+/// What the pointers promise of both addresses, if they have the same type.
+template <class To, class From>
+constexpr std::size_t alignment_of_pointers() {
+  if constexpr (std::is_same_v<To, From> && !std::is_void_v<To>) return alignof(To);
+  return 1;
+}
+
+/// The copies of the thread with that rank among as many that share the work. CUDA copies in pieces as large
+/// as the alignment that it is promised.
+template <class To, class From, class Size>
+void issue_copies(To* to, const From* from, const Size& size, std::size_t rank, std::size_t threads) {
+  const auto bytes = static_cast<std::size_t>(size);
+  const std::uintptr_t addresses =
+      reinterpret_cast<std::uintptr_t>(to) | reinterpret_cast<std::uintptr_t>(from);
+  simt_check(
+      addresses % std::max(kPromised<Size>, alignment_of_pointers<To, From>()) == 0 &&
+          bytes % kPromised<Size> == 0,
+      "memcpy_async's addresses and size are multiples of the alignment that cuda::aligned_size_t, or the "
+      "type of the pointers, promises");
+  const std::uintptr_t bits = addresses | bytes;
   const std::size_t piece = bits % 16 == 0 ? 16 : bits % 8 == 0 ? 8 : bits % 4 == 0 ? 4 : 1;
   const bool asynchronous = simt_copies_asynchronously(to, from) != 0;
   for (std::size_t at = rank * piece; at < bytes; at += threads * piece) {
-    auto* const target = static_cast<unsigned char*>(to) + at;
-    auto* const source = static_cast<const unsigned char*>(from) + at;
+    auto* const target = reinterpret_cast<unsigned char*>(to) + at;
+    auto* const source = reinterpret_cast<const unsigned char*>(from) + at;
     if (asynchronous)
       simt_async_copy(target, source, piece, 0);
     else
@@ -43,8 +66,8 @@ inline void issue_copies(void* to, const void* from, std::size_t bytes, std::siz
 namespace cooperative_groups {
 
 /// Copies `bytes` in pieces of up to 16, dealt out to the threads in turn.
-template <class Group, class To, class From>
-void memcpy_async(const Group& group, To* to, const From* from, std::size_t bytes) {
+template <class Group, class To, class From, class Size>
+void memcpy_async(const Group& group, To* to, const From* from, const Size& bytes) {
   simt::issue_copies(to, from, bytes, group.thread_rank(), group.num_threads());
   simt_async_commit();
 }

@@ -228,7 +228,7 @@ inline constexpr std::array kClasses = {
     FindingClass{"device_pointer_on_host", Group::host, Severity::error, Finder::any_mode,
      "Host code reads or writes device memory directly."},
     FindingClass{"leak", Group::host, Severity::error, Finder::any_mode,
-     "Device memory is allocated and never freed.", kNeverFreed},
+     "Memory is allocated by CUDA and never freed.", kNeverFreed},
     FindingClass{"unchecked_error", Group::host, Severity::error, Finder::any_mode,
      "A CUDA call was refused, and nobody asked for the error.", kErrorUnread},
 

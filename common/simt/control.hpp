@@ -110,15 +110,16 @@ std::size_t drop_pending();
 struct Allocation {
   const void* pointer = nullptr;
   std::size_t bytes = 0;
-  std::string file;  ///< where cudaMalloc was called
+  std::string file;  ///< where cudaMalloc or its kin was called
   int line = 0;
+  std::uint64_t serial = 0;  ///< in their order, from 1 on
 };
 
-/// @brief How often device memory was allocated.
+/// @brief How often memory was allocated: of the device, managed or page-locked.
 std::uint64_t allocations_so_far();
 
-/// @brief Device memory that was allocated and not yet freed, oldest first, without the first `before` that
-/// were allocated. Cost: a look at the debug information for each.
+/// @brief Such memory that was not yet freed, oldest first, without the first `before` that were allocated.
+/// Cost: a look at the debug information for each.
 std::vector<Allocation> live_allocations(std::uint64_t before = 0);
 
 /// What host code moved between the two sides, and within the device.

@@ -26,6 +26,8 @@ struct SharedAllocation {
   std::size_t bytes = 0;
   cudaMemoryType type = cudaMemoryTypeHost;
   bool is_ours = false;  ///< not memory of the program's own that it has registered
+  CallStack caller{};
+  std::uint64_t serial = 0;  ///< of what is ours, until the device is reset
 };
 std::map<const std::byte*, SharedAllocation>& shared_allocations() {
   static auto* allocations = new std::map<const std::byte*, SharedAllocation>;
@@ -77,7 +79,8 @@ cudaError_t allocate_shared(Context& context, void** pointer, std::size_t bytes,
   void* const memory = bytes > device_memory().capacity() ? nullptr : simt::take_memory_apart(bytes);
   if (memory == nullptr) return context.fail(cudaErrorMemoryAllocation);
   std::memset(memory, 0xff, bytes);
-  shared_allocations()[static_cast<std::byte*>(memory)] = {bytes, type, true};
+  shared_allocations()[static_cast<std::byte*>(memory)] = {bytes, type, true, CallStack::here(),
+                                                           device_memory().take_serial()};
   context.host_first.share(memory, bytes);
   add_up(context.copies.shared, bytes);
   if (type == cudaMemoryTypeHost) context.let_host_watch();
@@ -213,6 +216,20 @@ std::vector<simt::HostSharedRange> simt::host_shared_ranges() {
   for (const auto& [begin, allocation] : shared_allocations())
     ranges.push_back({begin, allocation.bytes, allocation.type == cudaMemoryTypeManaged});
   return ranges;
+}
+
+std::vector<simt::Allocation> simt::live_shared(std::uint64_t before) {
+  std::vector<Allocation> found;
+  for (const auto& [begin, allocation] : shared_allocations()) {
+    if (allocation.serial <= before) continue;
+    SourceLine line = user_line(allocation.caller);
+    found.push_back({begin, allocation.bytes, std::move(line.file), line.line, allocation.serial});
+  }
+  return found;
+}
+
+void simt::forget_shared() {
+  for (auto& [begin, allocation] : shared_allocations()) allocation.serial = 0;
 }
 
 bool simt::kernels_may_touch(const void* begin, std::size_t bytes) {

@@ -385,6 +385,7 @@ void Context::reset() {
   dynamic_shared_optin.clear();
   last_ = sticky_ = cudaSuccess;
   device_memory().release_all();
+  forget_shared();
   memory_pools().reset();
 }
 
@@ -469,7 +470,13 @@ std::size_t drop_pending() {
 }
 
 std::uint64_t allocations_so_far() { return device_memory().allocations_so_far(); }
-std::vector<Allocation> live_allocations(std::uint64_t before) { return device_memory().live(before); }
+std::vector<Allocation> live_allocations(std::uint64_t before) {
+  const std::lock_guard lock(Context::get().mutex);
+  std::vector<Allocation> all = device_memory().live(before);
+  for (Allocation& allocation : live_shared(before)) all.push_back(std::move(allocation));
+  std::ranges::sort(all, {}, &Allocation::serial);
+  return all;
+}
 
 void reset() {
   Context& context = Context::get();

@@ -323,6 +323,11 @@ void DeviceMemory::close() {
   if (high_water_ > 0) mprotect(device_, wide_ ? capacity() : round_up(high_water_, page_bytes()), PROT_NONE);
 }
 
+std::uint64_t DeviceMemory::take_serial() {
+  const std::lock_guard lock(mutex_);
+  return next_serial_++;
+}
+
 std::uint64_t DeviceMemory::allocations_so_far() const {
   const std::lock_guard lock(mutex_);
   return next_serial_ - 1;
@@ -330,16 +335,13 @@ std::uint64_t DeviceMemory::allocations_so_far() const {
 
 std::vector<Allocation> DeviceMemory::live(std::uint64_t before) const {
   const std::lock_guard lock(mutex_);
-  std::vector<std::pair<std::uint64_t, Allocation>> found;
+  std::vector<Allocation> found;
   for (const auto& [offset, block] : live_) {
     if (block.serial <= before) continue;
     SourceLine line = user_line(block.caller);
-    found.push_back({block.serial, {device_ + offset, block.bytes, std::move(line.file), line.line}});
+    found.push_back({device_ + offset, block.bytes, std::move(line.file), line.line, block.serial});
   }
-  std::sort(found.begin(), found.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
-  std::vector<Allocation> result;
-  for (auto& [serial, allocation] : found) result.push_back(std::move(allocation));
-  return result;
+  return found;
 }
 
 // By words where the allocation is one of words: of a float that was written, some bytes may equal the

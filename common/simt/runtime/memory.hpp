@@ -119,8 +119,10 @@ class DeviceMemory {
   void open();
   void close();
 
+  /// For an allocation, wherever it lies.
+  std::uint64_t take_serial();
   std::uint64_t allocations_so_far() const;
-  /// Those that are live, without the first `before` that ever were allocated.
+  /// Those that are live, without the first `before` that ever were allocated, in no order.
   std::vector<Allocation> live(std::uint64_t before) const;
   /// Overwritten red zones, each reported once: the pattern is put back.
   std::vector<RedZoneHit> check_red_zones();
@@ -181,6 +183,10 @@ DeviceMemory& device_memory();
 bool kernels_may_touch(const void* begin, std::size_t bytes);
 /// The page-locked and managed allocations there are, by address.
 std::vector<HostSharedRange> host_shared_ranges();
+/// As DeviceMemory::live(), of page-locked and managed memory.
+std::vector<Allocation> live_shared(std::uint64_t before);
+/// The device has been reset: what there is of them is no leak any more.
+void forget_shared();
 /// Closed while a kernel runs: protect_host_range() of control.hpp.
 ClosedRanges& protected_host_ranges();
 /// Open while a kernel runs: keep_for_kernels().

@@ -110,6 +110,31 @@ TEST_CASE("live allocations are listed with the line that made them", "[simt][me
   REQUIRE(simt::live_allocations().empty());
 }
 
+TEST_CASE("managed and page-locked allocations are live until they are freed, or the device is reset",
+          "[simt][memory]") {
+  const FreshDevice device;
+  float *device_data = nullptr, *managed = nullptr, *locked = nullptr;
+  REQUIRE(cudaMallocManaged(&managed, 400) == cudaSuccess);
+  const std::uint64_t before = simt::allocations_so_far();
+  REQUIRE(cudaMallocHost(&locked, 8) == cudaSuccess);
+  REQUIRE(cudaMalloc(&device_data, 16) == cudaSuccess);
+  const auto live = simt::live_allocations();
+  REQUIRE(live.size() == 3);
+  REQUIRE(live[0].pointer == managed);
+  REQUIRE(live[0].bytes == 400);
+  REQUIRE_THAT(live[0].file, Catch::Matchers::ContainsSubstring("memory_test.cu"));
+  REQUIRE(live[1].pointer == locked);
+  REQUIRE(live[2].pointer == device_data);
+  REQUIRE(simt::live_allocations(before).size() == 2);
+  std::vector<float> own(4);
+  REQUIRE(cudaHostRegister(own.data(), 16, 0) == cudaSuccess);  // memory that is the program's own
+  REQUIRE(cudaFree(managed) == cudaSuccess);
+  REQUIRE(simt::live_allocations().size() == 2);
+  REQUIRE(cudaHostUnregister(own.data()) == cudaSuccess);
+  REQUIRE(cudaDeviceReset() == cudaSuccess);
+  REQUIRE(simt::live_allocations().empty());
+}
+
 TEST_CASE("a write past the end of an allocation is reported with its distance", "[simt][memory]") {
   const FreshDevice device;
   int* data = device_array<int>(10);

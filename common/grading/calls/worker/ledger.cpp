@@ -151,16 +151,20 @@ int __real_cudaMemcpyFromSymbolAsync(void* to, const void* symbol, std::size_t b
 
 int __wrap_cudaMallocHost(void** pointer, std::size_t bytes) {
   const int error = __real_cudaMallocHost(pointer, bytes);
-  return note_shared(error, pointer ? *pointer : nullptr, bytes);
+  note_shared(error, pointer ? *pointer : nullptr, bytes);
+  return note_allocation(error, pointer, bytes);
 }
 int __wrap_cudaHostAlloc(void** pointer, std::size_t bytes, unsigned flags) {
   const int error = __real_cudaHostAlloc(pointer, bytes, flags);
-  return note_shared(error, pointer ? *pointer : nullptr, bytes);
+  note_shared(error, pointer ? *pointer : nullptr, bytes);
+  return note_allocation(error, pointer, bytes);
 }
 int __wrap_cudaHostRegister(void* pointer, std::size_t bytes, unsigned flags) {
   return note_shared(__real_cudaHostRegister(pointer, bytes, flags), pointer, bytes);
 }
-int __wrap_cudaFreeHost(void* pointer) { return note_unshared(__real_cudaFreeHost(pointer), pointer); }
+int __wrap_cudaFreeHost(void* pointer) {
+  return note_unshared(note_free(__real_cudaFreeHost(pointer), pointer), pointer);
+}
 int __wrap_cudaHostUnregister(void* pointer) {
   return note_unshared(__real_cudaHostUnregister(pointer), pointer);
 }

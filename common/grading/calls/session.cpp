@@ -209,9 +209,16 @@ bool is_result_on_device(const ArrayArgument* array) {
 }
 
 /// Whether kernels are to compute: some result lies on the device, or there are no arrays at all. An entry
-/// whose results all lie on the host copies them there, and may be handed a pointer to the device by mistake.
+/// whose results, or whose inputs, all lie on the host copies them, and may be handed a pointer to the device
+/// by mistake.
 bool is_for_kernels(const Plan& plan) {
-  return plan.arrays.empty() || std::ranges::any_of(plan.arrays, is_result_on_device);
+  const auto has_inputs_on = [&](Place place) {
+    return std::ranges::any_of(plan.arrays, [place](const ArrayArgument* array) {
+      return array->place == place && array->access != Access::out;
+    });
+  };
+  return plan.arrays.empty() || (std::ranges::any_of(plan.arrays, is_result_on_device) &&
+                                 (has_inputs_on(Place::device) || !has_inputs_on(Place::host)));
 }
 
 /// Whether the host code of such an entry has nothing to give back itself.

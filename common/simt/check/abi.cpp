@@ -115,10 +115,11 @@ void tell_atomic(const void* address, unsigned bytes, SimtAtomic operation, std:
                  FenceScope scope = FenceScope::device) {
   simt::BlockRunner* const runner = simt::BlockRunner::current();
   if (runner == nullptr) return;
+  constexpr unsigned kMostBytes = 16;
+  simt::check::need_aligned(*runner, address, std::min(std::bit_ceil(bytes), kMostBytes), caller);
   runner->spin_hint();
   if (active_recorder == nullptr) return;
   // A float4 is one access. What no shim asks for comes in parts. Another thread may run in between.
-  constexpr unsigned kMostBytes = 16;
   for (unsigned at = 0; at < bytes; at += kMostBytes)
     Checker::get().atomic(static_cast<const std::byte*>(address) + at,
                           std::bit_ceil(std::min(bytes - at, kMostBytes)), operation, caller, scope);

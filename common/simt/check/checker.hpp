@@ -189,4 +189,12 @@ class Checker final : public BlockObserver, public Replay::Listener {
   bool named_ = false;  ///< the launch's parameters have their names
 };
 
+/// A GPU refuses an address that is no multiple of the size. So does either mode.
+[[noreturn]] void refuse_misaligned(BlockRunner& runner, std::uintptr_t address, unsigned bytes,
+                                    std::uintptr_t caller);
+inline void need_aligned(BlockRunner& runner, const void* address, unsigned bytes, std::uintptr_t caller) {
+  const auto at = reinterpret_cast<std::uintptr_t>(address);
+  if (at % bytes != 0) refuse_misaligned(runner, at, bytes, caller);
+}
+
 }  // namespace simt::check

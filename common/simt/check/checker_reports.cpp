@@ -3,12 +3,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdio>
 #include <utility>
 
 #include "simt/check/checker.hpp"
 #include "simt/check/phrases.hpp"
 #include "simt/check/source_names.hpp"
 #include "simt/classes.hpp"
+#include "simt/runtime/block.hpp"
 
 namespace simt::check {
 
@@ -148,6 +150,16 @@ void Checker::misaligned(std::uintptr_t caller, std::uintptr_t address, std::uin
       "{} accesses {} bytes at {}, which is not a multiple of {}.", subject(report.here), alignment,
       report.element.empty() ? "an address" : "the address of " + report.element, alignment);
   log_.add(kMisaligned, std::move(report), site, 0);
+}
+
+void refuse_misaligned(BlockRunner& runner, std::uintptr_t address, unsigned bytes, std::uintptr_t caller) {
+  if (active_recorder != nullptr) {
+    Checker::get().misaligned(caller, address, bytes);
+    runner.raise(FaultKind::told_misaligned, "");
+  }
+  char text[80];  // nothing that is to be freed: raise() does not return
+  std::snprintf(text, sizeof text, "%u bytes at 0x%llx", bytes, static_cast<unsigned long long>(address));
+  runner.raise(FaultKind::misaligned, text);
 }
 
 }  // namespace simt::check

@@ -2,8 +2,6 @@
 /// @file
 /// Loads, stores, atomics, fences and asynchronous copies. Included by bindings.cpp alone.
 
-#include <cstdio>
-
 #include "simt/check/checker.hpp"
 #include "simt/ptx/bits.hpp"
 #include "simt/runtime/block.hpp"
@@ -32,19 +30,8 @@ inline unsigned memory_flags(const Match& m) {
          (m.has("release") || m.has("acq_rel") ? kRelease : 0) | (m.has("cta") ? kOfBlock : 0);
 }
 
-/// A GPU refuses an address that is no multiple of the size.
-[[noreturn]] inline void refuse_misaligned(const Frame& f, std::uintptr_t address, unsigned bytes) {
-  if (check::active_recorder != nullptr) {
-    check::Checker::get().misaligned(f.caller, address, bytes);
-    f.block.raise(FaultKind::told_misaligned, "");
-  }
-  char text[80];
-  std::snprintf(text, sizeof text, "%u bytes at 0x%llx", bytes, static_cast<unsigned long long>(address));
-  f.block.raise(FaultKind::misaligned, text);
-}
 inline void need_aligned(const Frame& f, const void* address, unsigned bytes) {
-  const auto at = reinterpret_cast<std::uintptr_t>(address);
-  if (at % bytes != 0) refuse_misaligned(f, at, bytes);
+  check::need_aligned(f.block, address, bytes, f.caller);
 }
 
 /// Tells check mode what is about to be touched.

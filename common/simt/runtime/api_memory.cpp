@@ -363,7 +363,7 @@ cudaError_t cudaMemcpyAsync(void* to, const void* from, std::size_t bytes, cudaM
   if (bytes == 0) return cudaSuccess;
   note_copy(context, to, from, bytes);
   const bool captured = context.capture_of(stream) != nullptr;
-  if (!captured && !is_device(from) && find_shared(from) == nullptr) {
+  if (!captured && is_of_host(from)) {
     // CUDA reads pageable memory before the call returns.
     const auto* const begin = static_cast<const std::byte*>(from);
     auto staged = std::make_shared<std::vector<std::byte>>(begin, begin + bytes);
@@ -373,8 +373,7 @@ cudaError_t cudaMemcpyAsync(void* to, const void* from, std::size_t bytes, cudaM
     context.enqueue(stream, SimtKind::copy, [&context, to, from, bytes] { move(context, to, from, bytes); });
   }
   // CUDA returns from a copy to pageable memory only after it.
-  if (!captured && !is_device(to) && find_shared(to) == nullptr && find_in(symbols(), to) == nullptr)
-    context.run_stream(stream);
+  if (!captured && is_of_host(to)) context.run_stream(stream);
   return context.sticky();
 }
 

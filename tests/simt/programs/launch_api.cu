@@ -25,6 +25,8 @@ __global__ void accumulate(T* total, T value) {
   if (threadIdx.x == 0 && blockIdx.x == 0) *total += value;
 }
 
+__global__ void double_gain() { gain *= 2; }
+
 static void CUDART_CB note(void* data) { ++*static_cast<int*>(data); }
 static void CUDART_CB on_done(cudaStream_t, cudaError_t status, void* data) {
   *static_cast<int*>(data) += status == cudaSuccess ? 10 : 1000;
@@ -87,6 +89,14 @@ int main() {
   float *address = nullptr, read = 0;
   EXPECT(cudaGetSymbolAddress((void**)&address, gain) == cudaSuccess && address != nullptr);
   EXPECT(cudaMemcpyFromSymbol(&read, gain, sizeof read) == cudaSuccess && read == 0.5f);
+  const float quarter = 0.25f;
+  double_gain<<<1, 1, 0, stream>>>();
+  EXPECT(cudaMemcpyFromSymbolAsync(&read, gain, sizeof read, 0, cudaMemcpyDeviceToHost, stream) ==
+         cudaSuccess);
+  EXPECT(cudaStreamSynchronize(stream) == cudaSuccess && read == 1.0f);
+  EXPECT(cudaMemcpyToSymbolAsync(gain, &quarter, sizeof quarter) == cudaSuccess);
+  EXPECT(cudaMemcpyFromSymbolAsync(&read, gain, sizeof read) == cudaSuccess);
+  EXPECT(cudaDeviceSynchronize() == cudaSuccess && read == 0.25f);
   int lowest = -1, highest = 1;
   EXPECT(cudaDeviceGetStreamPriorityRange(&lowest, &highest) == cudaSuccess && highest <= lowest);
 

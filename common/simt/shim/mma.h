@@ -108,9 +108,11 @@ __forceinline__ void for_each_pair(Visit visit) {
     visit(2 * pair, lane / 4 + pair % (kRows / 8) * 8, lane % 4 * 2 + pair / (kRows / 8) * 8);
 }
 
-/// CUDA's rule, which it gives for these types alone.
+/// CUDA's rules for a matrix in memory. It has one for the pitch of these types alone.
 template <class T>
-__forceinline__ void check_pitch(unsigned pitch) {
+__forceinline__ void check_matrix(const T* matrix, unsigned pitch) {
+  simt_check(reinterpret_cast<std::uintptr_t>(matrix) % 32 == 0,
+             "the matrix of a wmma fragment begins at a multiple of 32 bytes");
   if constexpr (sizeof(T) == 2) simt_check(pitch % 8 == 0, "ldm of 16-bit wmma fragments is a multiple of 8");
   if constexpr (std::is_same_v<T, float>)
     simt_check(pitch % 4 == 0, "ldm of float wmma fragments is a multiple of 4");
@@ -144,7 +146,7 @@ template <int m, int n, int k, class T, class Layout>
 __forceinline__ void load_matrix_sync(fragment<matrix_a, m, n, k, T, Layout>& a,
                                       const typename detail::Element<T>::Type* matrix, unsigned ldm) {
   constexpr bool kColumns = std::is_same_v<Layout, col_major>;
-  detail::check_pitch<typename detail::Element<T>::Type>(ldm);
+  detail::check_matrix(matrix, ldm);
   simt_warp_together("wmma::load_matrix_sync");
   detail::load_piece<kColumns ? k : m, kColumns ? m : k>(a, matrix, ldm);
 }
@@ -153,7 +155,7 @@ template <int m, int n, int k, class T, class Layout>
 __forceinline__ void load_matrix_sync(fragment<matrix_b, m, n, k, T, Layout>& b,
                                       const typename detail::Element<T>::Type* matrix, unsigned ldm) {
   constexpr bool kColumns = std::is_same_v<Layout, col_major>;
-  detail::check_pitch<typename detail::Element<T>::Type>(ldm);
+  detail::check_matrix(matrix, ldm);
   simt_warp_together("wmma::load_matrix_sync");
   detail::load_piece<kColumns ? n : k, kColumns ? k : n>(b, matrix, ldm);
 }
@@ -161,7 +163,7 @@ __forceinline__ void load_matrix_sync(fragment<matrix_b, m, n, k, T, Layout>& b,
 template <int m, int n, int k, class T>
 __forceinline__ void load_matrix_sync(fragment<accumulator, m, n, k, T>& c, const T* matrix, unsigned ldm,
                                       layout_t layout) {
-  detail::check_pitch<T>(ldm);
+  detail::check_matrix(matrix, ldm);
   simt_warp_together("wmma::load_matrix_sync");
   detail::for_each_pair<m, n>([&](unsigned i, unsigned row, unsigned col) {
     if (layout == mem_row_major) {
@@ -176,7 +178,7 @@ __forceinline__ void load_matrix_sync(fragment<accumulator, m, n, k, T>& c, cons
 template <int m, int n, int k, class T>
 __forceinline__ void store_matrix_sync(T* matrix, const fragment<accumulator, m, n, k, T>& d, unsigned ldm,
                                        layout_t layout) {
-  detail::check_pitch<T>(ldm);
+  detail::check_matrix(matrix, ldm);
   simt_warp_together("wmma::store_matrix_sync");
   detail::for_each_pair<m, n>([&](unsigned i, unsigned row, unsigned col) {
     if (layout == mem_row_major) {

@@ -78,6 +78,15 @@ Refusal check_bounds(const SimtLaunch& launch) {
       threads, most);
 }
 
+/// The kernel's own name, also where the launch has a pointer to it, under a name of its own.
+std::string kernel_of(const SimtLaunch& launch) {
+  static auto* names = new std::map<const void*, std::string>;
+  if (launch.function == nullptr || launch.by_name != 0) return launch.name;
+  const auto [entry, is_new] = names->try_emplace(launch.function);
+  if (is_new) entry->second = written_name(function_name(launch.function));
+  return entry->second.empty() ? launch.name : entry->second;
+}
+
 /// What the program has allowed the kernel; if only a call tells which one it is, any kernel of that name.
 std::size_t allowed_shared(const Context& context, const SimtLaunch& launch) {
   std::size_t most = 0;
@@ -98,10 +107,10 @@ Refusal check_shared(const Context& context, const SimtLaunch& launch) {
                        allowed);
   return fmt::format(
       "{} bytes of dynamic shared memory{}; without "
-      "cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes) for this kernel (of "
-      "a "
-      "template: for this instance) the limit is {}, with it {}",
+      "cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes){} the limit is {}, "
+      "with it {}",
       bytes, static_bytes == 0 ? "" : fmt::format(" beside {} of __shared__ variables", static_bytes),
+      kernel_of(launch).find('<') == std::string::npos ? "" : " for this instance of the template",
       context.profile->shared_per_block - static_bytes,
       context.profile->shared_per_block_optin - static_bytes);
 }
@@ -112,15 +121,6 @@ Refusal check_code(const Context& context, const SimtLaunch& launch) {
   if (!context.settings.check || module.end - module.begin <= check::kMostCodeBytes) return {};
   return fmt::format("the code around the kernel takes {} bytes, of which check mode can watch {}",
                      module.end - module.begin, check::kMostCodeBytes);
-}
-
-/// The kernel's own name, also where the launch has a pointer to it, under a name of its own.
-std::string kernel_of(const SimtLaunch& launch) {
-  static auto* names = new std::map<const void*, std::string>;
-  if (launch.function == nullptr || launch.by_name != 0) return launch.name;
-  const auto [entry, is_new] = names->try_emplace(launch.function);
-  if (is_new) entry->second = written_name(function_name(launch.function));
-  return entry->second.empty() ? launch.name : entry->second;
 }
 
 /// Why CUDA refuses the launch, if it does.

@@ -105,19 +105,24 @@ std::string_view skip_size(const char*& at) {
 
 /// Tells check mode of all that printf is about to read by pointers: the format, and the texts that it names.
 /// In any mode, a conversion that CUDA does not have ends the launch: `%n` would store unseen, and `%ls`
-/// read. A lone percent sign prints itself.
-void note_texts(const char* format, va_list arguments, std::uintptr_t caller) {
+/// read. A lone percent sign prints itself. Returns how many arguments there are.
+int note_texts(const char* format, va_list arguments, std::uintptr_t caller) {
   note_text(format, kWholeText, caller);
   va_list left;
   va_copy(left, arguments);
+  int count = 0;
   for (const char* at = format; (at = std::strchr(at, '%')) != nullptr;) {
     const char* const begin = ++at;
     skip(at, " #+-0'I");
-    if (!skip(at, "0123456789") && skip_one(at, '*')) (void)va_arg(left, int);
+    if (!skip(at, "0123456789") && skip_one(at, '*')) {
+      (void)va_arg(left, int);
+      ++count;
+    }
     std::size_t most = kWholeText;  // bytes that are read of a text
     if (skip_one(at, '.')) {
       if (skip_one(at, '*')) {
         const int precision = va_arg(left, int);
+        ++count;
         if (precision >= 0) most = static_cast<std::size_t>(precision);
       } else {
         most = std::strtoul(at, nullptr, 10);
@@ -129,6 +134,7 @@ void note_texts(const char* format, va_list arguments, std::uintptr_t caller) {
     const char conversion = *at;
     if (conversion == '\0') break;
     ++at;
+    ++count;
     if (std::strchr("diouxX", conversion) != nullptr) {
       if (size.empty() || size.front() == 'h')
         (void)va_arg(left, int);
@@ -146,15 +152,19 @@ void note_texts(const char* format, va_list arguments, std::uintptr_t caller) {
     } else if (conversion != '%' &&
                (!is_lone || std::isalpha(static_cast<unsigned char>(conversion)) != 0 || conversion == '$')) {
       simt_host_function("printf with a conversion that CUDA does not have");
+    } else {
+      --count;
     }
   }
   va_end(left);
+  return count;
 }
 
+/// In a kernel, the result is CUDA's: how many arguments were printed, and not how many characters.
 int print(const char* format, va_list arguments, std::uintptr_t caller) {
   if (BlockRunner::current() == nullptr) return std::vprintf(format, arguments);
-  note_texts(format, arguments, caller);
-  return prints.add(format, arguments);
+  const int count = note_texts(format, arguments, caller);
+  return prints.add(format, arguments) < 0 ? -2 : count;
 }
 
 /// What the simulator itself hands to print().

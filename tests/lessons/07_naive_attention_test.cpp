@@ -166,16 +166,19 @@ void check_odd_strides() {
   }
 }
 
-/// Whole tiles, which may have a fast path, in no dense layout, with scores whose exponentials overflow.
+/// Whole tiles, which may have a fast path, several of queries or of keys, in no dense layout, with scores
+/// whose exponentials overflow.
 void check_whole_tiles() {
   Random random(case_seed() + 2);
-  const Int Nq = 128 * random.integer(1, 2), Nk = 384 - Nq;  // of one of them, several tiles
   const auto layout = [&] {
     constexpr Layout kLayouts[] = {Layout::heads_inside, Layout::far_apart, Layout::gaps};
     return kLayouts[random.integer(0, 2)];
   };
-  const Problem p = with_opposite_shifts(random_problem({2, 2, Nq, Nk, 64 * random.integer(1, 2)}), 1000.0f);
-  check(with_layouts(p, layout(), layout(), layout(), layout()), {.S = layout(), .P = layout()});
+  for (const auto& [Nq, Nk] : {std::pair<Int, Int>{256, 128}, {128, 256}}) {
+    const Problem p =
+        with_opposite_shifts(random_problem({2, 2, Nq, Nk, 64 * random.integer(1, 2)}), 1000.0f);
+    check(with_layouts(p, layout(), layout(), layout(), layout()), {.S = layout(), .P = layout()});
+  }
 }
 
 /// Two queries and three keys with products that are logarithms of whole numbers.

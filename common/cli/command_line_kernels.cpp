@@ -102,7 +102,7 @@ void describe_build(CLI::App& app, Chosen& chosen) {
   command->add_option("--file", arguments.file, "compiles this file in place of yours")->type_name("FILE");
   command->add_flag("--quick", arguments.quick,
                     "only sees whether they compile: for one kind of GPU, without optimising");
-  command->add_flag("--paths", arguments.paths, "says, behind each kernel, where its library is");
+  command->add_flag("--paths", arguments.paths, "says after each kernel where its library is");
   add_backend(command, arguments.backend);
   command->footer(
       "Examples:\n"

@@ -68,7 +68,7 @@ void describe_reset(CLI::App& app, Chosen& chosen) {
       app, "reset", "puts a lesson's stub back, and keeps your file", run_reset, chosen);
   command->add_option("LESSON", arguments.lesson, kOneLessonHelp)->required();
   command->footer(
-      "Your file stays beside the stub, with .kept behind its name, or .kept2 and so on\n"
+      "Your file stays beside the stub, with .kept after its name, or .kept2 and so on\n"
       "if that is taken. What you have reached is still remembered.\n"
       "Examples:\n"
       "  ./course reset 01");

@@ -28,7 +28,7 @@ namespace course::device {
 
 inline constexpr std::int64_t kAttentionTile = 64;  ///< queries, and keys, of a tile; in both passes
 
-/// Rows of Q or of K: begin to end - 1; none if end is not behind begin.
+/// Rows of Q or of K: begin to end - 1; none if end is not past begin.
 struct RowRange {
   std::int64_t begin, end;
 };

@@ -251,7 +251,7 @@ __device__ void matmul_tile(const View<const float, 2>& A, const View<const floa
     }
     multiply_add<Shape>(A_smem[now], B_smem[now], acc);
     now = 1 - now;
-    if (more) {  // nobody reads this pair: all have passed the barrier behind its last use
+    if (more) {  // nobody reads this pair: all have passed the barrier after its last use
       A_next.put(A_smem[now]);
       B_next.put(B_smem[now]);
     }

@@ -25,7 +25,7 @@ using WideShape = device::BackwardShape<128>;
 static_assert(WideShape::kDim >= kMaxDim);
 constexpr std::int64_t kTile = NarrowShape::kBlockM;
 
-/// Rows of Q or of K: begin to end - 1; none if end is not behind begin.
+/// Rows of Q or of K: begin to end - 1; none if end is not past begin.
 struct Range {
   std::int64_t begin, end;
 };

@@ -170,7 +170,7 @@ Cache read_cache(const std::string& text, std::string& complaint);
 // [calls]
 // What the tests call. They run in another process, so everything is a number or an array.
 
-inline constexpr int kTextBytes = 2048;  ///< of a text, with the zeros behind it
+inline constexpr int kTextBytes = 2048;  ///< of a text, with the zeros after it
 
 inline Device device_of(const char* name, const int* limits) {
   return {name,      limits[0], limits[1], limits[2], limits[3],

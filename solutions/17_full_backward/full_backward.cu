@@ -26,7 +26,7 @@ static_assert(WideShape::kDim >= kMaxDim);
 constexpr std::int64_t kTile = NarrowShape::kBlockM;
 
 // [mask]
-/// Rows of Q or of K: begin to end - 1; none if end is not behind begin.
+/// Rows of Q or of K: begin to end - 1; none if end is not past begin.
 struct Range {
   std::int64_t begin, end;
 };

@@ -443,7 +443,7 @@ Mistakes mistakes_of_transpose(const Tensor<float>& x, const Outcome& outcome) {
             if (out(row, col) != std::trunc(x(col, row))) return false;
         return true;
       },
-      "What stands behind the point is lost: an element is held by an integer on its way. The tile has to be "
+      "What stands after the point is lost: an element is held by an integer on its way. The tile has to be "
       "one of float."));
   return mistakes;
 }

@@ -27,16 +27,15 @@ std::string last_line(std::string text) {
 /// Why the program did not come to its end; empty if it did.
 std::string why_incomplete(const CommandResult& result, const BenchmarkResults& results,
                            std::chrono::duration<double> timeout) {
-  const std::string behind = results.measurements.empty()
-                                 ? std::string()
-                                 : fmt::format(" behind {} {}", results.measurements.back().series,
-                                               results.measurements.back().label);
+  const std::string after = results.measurements.empty()
+                                ? std::string()
+                                : fmt::format(" after {} {}", results.measurements.back().series,
+                                              results.measurements.back().label);
   if (result.timed_out)
-    return fmt::format("It took longer than {:.0f} minutes, and was stopped{}.", timeout.count() / 60,
-                       behind);
-  if (result.signal != 0) return fmt::format("It was ended by signal {}{}.", result.signal, behind);
+    return fmt::format("It took longer than {:.0f} minutes, and was stopped{}.", timeout.count() / 60, after);
+  if (result.signal != 0) return fmt::format("It was ended by signal {}{}.", result.signal, after);
   if (result.exit_code == 0 && results.complete) return "";
-  return fmt::format("It ended with status {}{}: {}", result.exit_code, behind, last_line(result.output));
+  return fmt::format("It ended with status {}{}: {}", result.exit_code, after, last_line(result.output));
 }
 
 }  // namespace

@@ -66,7 +66,7 @@ Sentence launch_brackets(const Situation& s) {
     return line.find(brackets) != std::string::npos && s.line.find(brackets) == std::string_view::npos;
   };
   if (s.says("expected a \"(\"") && line.find(">>>;") != std::string::npos)
-    return "The kernel's arguments are missing behind >>>: without any, it is " + kernel_on_line(s) +
+    return "The kernel's arguments are missing after >>>: without any, it is " + kernel_on_line(s) +
            "<<<blocks, threads>>>();";
   const bool one_sided = (line.find("<<<") == std::string::npos) != (line.find(">>>") == std::string::npos);
   const bool launches = line.find("<<") != std::string::npos && !kernel_on_line(s).empty();

@@ -203,7 +203,7 @@ Sentence missing_semicolon(const Situation& s) {
     return "Something is missing on line " + number(at) +
            ": an operator such as '*', or the ';' that ends a statement.";
   if (code[last] == '}')
-    return "The definition that ends on line " + number(at) + " needs a ';' behind its '}'.";
+    return "The definition that ends on line " + number(at) + " needs a ';' after its '}'.";
   if (code[last] == ';' && above) return std::nullopt;
   return "The statement on line " + number(at) + " needs a ';' at its end.";
 }

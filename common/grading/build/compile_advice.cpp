@@ -52,9 +52,9 @@ constexpr std::array kRules = {
                advice::launch_brackets},
     AdviceRule{{"launch_without_brackets", "a kernel called without `<<<blocks, threads>>>`"},
                advice::launch_without_brackets},
-    AdviceRule{{"launch_of_a_function", "`<<<...>>>` behind a function that is no `__global__` function"},
+    AdviceRule{{"launch_of_a_function", "`<<<...>>>` after a function that is no `__global__` function"},
                advice::launch_of_a_function},
-    AdviceRule{{"launch_has_no_value", "a launch inside `CUDA_CHECK()` or behind a `=`"},
+    AdviceRule{{"launch_has_no_value", "a launch inside `CUDA_CHECK()` or after a `=`"},
                advice::launch_has_no_value},
     AdviceRule{
         {"launch_configuration", "a value between `<<<` and `>>>` that is neither a number nor a `dim3`"},

@@ -72,7 +72,7 @@ std::optional<std::pair<int, int>> as_range(std::string_view text) {
 [[noreturn]] void throw_unknown(const std::vector<Lesson>& lessons, const std::string& selector) {
   std::string message = "There is no lesson \"" + selector + "\".";
   if (selector.ends_with(".cu"))
-    throw UnknownLesson(message + " A kernel's file stands behind --file: --file " + selector);
+    throw UnknownLesson(message + " Give a kernel's file after --file: --file " + selector);
   std::vector<Candidate> candidates;
   for (const Lesson& lesson : lessons) candidates.push_back({lesson.name, lesson.id()});
   const std::string guesses =

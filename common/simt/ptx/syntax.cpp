@@ -227,14 +227,14 @@ class Parser {
       if (accept('<')) {
         skip_blanks();
         const std::uint64_t count = number_of_registers(name_at);
-        expect('>', "behind the number of registers");
+        expect('>', "after the number of registers");
         for (std::uint64_t i = 0; i < count; ++i)
           declare(std::string(base) + std::to_string(i), *type, name_at);
       } else {
         declare(std::string(base), *type, name_at);
       }
     } while (accept(','));
-    expect(';', "behind the names of registers");
+    expect(';', "after the names of registers");
   }
   std::uint64_t number_of_registers(std::size_t at) {
     std::uint64_t count = 0;
@@ -294,7 +294,7 @@ class Parser {
           fail(begin, "This instruction has too many operands.");
       } while (accept(','));
     }
-    expect(';', ("behind the operands of " + quoted(instruction.opcode)).c_str());
+    expect(';', ("after the operands of " + quoted(instruction.opcode)).c_str());
     if (instruction.words.front() == "bra") jumps_.push_back({result_.instructions.size(), scope_});
     result_.instructions.push_back(std::move(instruction));
   }

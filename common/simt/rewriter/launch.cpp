@@ -335,7 +335,7 @@ void rewrite_launch(Sequence& tokens, std::uint32_t launch) {
 
   const std::uint32_t open = configuration.close + 3;
   if (tokens.kind(open) != TokenKind::open_paren)
-    tokens.fail_at(configuration.close, std::string("The kernel's arguments are missing behind '>>>'; "
+    tokens.fail_at(configuration.close, std::string("The kernel's arguments are missing after '>>>'; "
                                                     "a kernel without arguments needs '()'. ") +
                                             kHowToLaunch);
   const std::uint32_t close = tokens.match(open);

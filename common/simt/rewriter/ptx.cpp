@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::string_view kLetters = "hrlqfdnC";
 
-/// A label such as the name in `asm("name")` behind a declaration, or nothing at all, which any compiler
+/// A label such as the name in `asm("name")` after a declaration, or nothing at all, which any compiler
 /// understands.
 bool is_harmless(const Sequence& tokens, std::uint32_t open) {
   for (std::uint32_t i = open + 1; tokens.kind(i) == TokenKind::literal; ++i) {
@@ -50,7 +50,7 @@ int digit_of(char c) {
   return c >= 'A' && c <= 'F' ? c - 'A' + 10 : 16;
 }
 
-/// What an escape sequence stands for; `i` is at the character behind the backslash, then at its last one.
+/// What an escape sequence stands for; `i` is at the character after the backslash, then at its last one.
 char escaped(std::string_view source, std::size_t& i) {
   constexpr std::string_view kNames = "abfnrtv", kMeanings = "\a\b\f\n\r\t\v";
   const char c = source[i];
@@ -169,7 +169,7 @@ class Statement {
     if (!output && way != ' ')
       tokens_.fail_at(
           at, "The operand " + written +
-                  " of this asm statement stands among its inputs. Results stand behind the first colon.");
+                  " of this asm statement stands among its inputs. Results come after the first colon.");
     const std::string kind = way == '=' ? "out" : way == '+' ? "inout" : "in";
     tokens_.replace(at, at + 1, ", ::simt::inline_ptx::" + kind + "<'" + text + "'>");
     operands_.push_back({way, text.front()});

@@ -33,7 +33,7 @@ TEST_CASE("a launch that is not closed is refused", "[rewriter][error]") {
 }
 
 TEST_CASE("a launch without an argument list is refused", "[rewriter][error]") {
-  CHECK_THAT(refusal("k<<<1,\n2>>>;"), StartsWith("2: The kernel's arguments are missing behind '>>>'"));
+  CHECK_THAT(refusal("k<<<1,\n2>>>;"), StartsWith("2: The kernel's arguments are missing after '>>>'"));
   CHECK_THAT(refusal("k<<<1, 2>>> x;"), StartsWith("1: The kernel's arguments are missing"));
   CHECK_THAT(refusal("k<<<1, 2>>>(x;"),
              StartsWith("1: The '(' of this launch's argument list is never closed."));

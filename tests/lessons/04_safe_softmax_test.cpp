@@ -585,8 +585,9 @@ TEST_CASE("handles 200 short rows, no rows, and rows of no columns", "[l04][safe
   require_launch(outcome_of_many, 200);
   if (const Profile* profile = profile_of(outcome_of_many)) require_busy_blocks(*profile, kWarp / 200.0);
   Random random(case_seed());  // for more rows, of which no kernel knows how many
-  check(random_problem(random.integer(1100, 3000), random.integer(33, 120), random.integer(1, 9),
-                       random.integer(1, 9)),
+  const Col few = drawn::few_columns(random);
+  check(with_row_strides(drawn::rows(random.integer(1100, 3000), few, random),
+                         few + drawn::few_between(random), few + drawn::few_between(random)),
         {.check = CheckMode::never});
   check(random_problem(1, 4096 * random.integer(2, 3)));  // whole tiles, which may have a fast path
   // Among them no rows of more columns than there may be rows.

@@ -406,8 +406,9 @@ TEST_CASE("takes 3000 short rows, one, no rows, and rows of no columns", "[l05][
   check_softmax(random_problem(1, 7, 7));
   check_stats(random_problem(1, 7, 7));
   Random random(case_seed());  // for more numbers, and gaps, that no kernel knows beforehand
-  const Col width = random.integer(33, 120);
-  const Problem wider = random_problem(random.integer(1100, 3000), width, width + random.integer(1, 9));
+  const Col width = drawn::few_columns(random);
+  const Problem wider{with_row_stride(drawn::rows(random.integer(1100, 3000), width, random),
+                                      width + drawn::few_between(random), kNan)};
   check_softmax(wider, 0, {.check = CheckMode::never});
   check_stats(wider, {.check = CheckMode::never});
   const auto require_no_launch = [](const Outcome& outcome, const std::string& entry, const Problem& empty) {

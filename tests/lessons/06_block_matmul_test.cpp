@@ -388,6 +388,7 @@ void check_gaps(Entry<Product> entry) {
   const Problem whole = random_problem(128 * random.integer(2, 3), 256, 32);
   const auto gap = [&] { return random.integer(1, 9); };
   check_with(whole, any_layout(), any_layout(), {gap(), gap(), gap()});
+  check(entry, whole);
 }
 
 /// Parts of larger matrices, whose other elements are NaN: whoever reads one, shows it.

@@ -489,8 +489,8 @@ TEST_CASE("takes all strides, and leaves alone what lies between the rows",
   const Problem shifted = with_sink(random_problem({1, 2, 12, 20, 16, 1}, {.causal = true}));
   check_shifted(kForward, shifted);
   check_shifted(kBackward, with_gradient(shifted));
-  check_odd_rows(kForward, {{.causal = true, .window = 4, .sinks = 1}, {}});
-  check_odd_rows(kBackward, {{.causal = true, .window = 4, .sinks = 1}, {}});
+  check_odd_rows(kForward, {{.causal = true, .window = 4, .sinks = 1}, {}}, with_sink);
+  check_odd_rows(kBackward, {{.causal = true, .window = 4, .sinks = 1}, {}}, with_sink);
   check_drawn(kForward, kTakes);
   check_drawn(kBackward);
 }

@@ -500,7 +500,7 @@ TEST_CASE("drops weights beside masks, sinks and groups, in all strides and dime
   const Problem shifted = dropped(random_problem({1, 2, 12, 20, 16, 1}, {.causal = true}), 0.25f);
   check_shifted(kForward, shifted);
   check_shifted(kBackward, with_gradient(shifted));
-  const auto with_dropout = [](const Problem& plain) { return dropped(plain, 0.25f); };
+  const auto with_dropout = [](const Problem& plain) { return dropped(with_sink(plain), 0.25f); };
   check_odd_rows(kForward, {{.causal = true, .window = 4, .sinks = 1}, {}}, with_dropout);
   check_odd_rows(kBackward, {{.causal = true, .window = 4, .sinks = 1}, {}}, with_dropout);
   apart = with_layouts(p, inside, outside, inside, outside);

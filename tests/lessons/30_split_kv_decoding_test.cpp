@@ -293,13 +293,15 @@ Strides drawn_strides(const Shape& shape, Random& random) {
   return strides;
 }
 
-Decoding drawn_decoding(Type type, Int Nq, bool is_steep, Random& random) {
+/// `is_usual`: in 64, 128 or 256 dimensions.
+Decoding drawn_decoding(Type type, Int Nq, bool is_steep, bool is_usual, Random& random) {
   const Int H_kv = random.integer(1, 3);
   Sizes n{.B = random.integer(1, 4),
           .H = H_kv * random.integer(1, 9),
           .Nq = Nq,
           .Nk = 0,
-          .D = 8 * random.integer(1, (type ? 256 : kMaxDimFloat32) / 8),
+          .D = is_usual ? 64 << random.integer(0, type ? 2 : 1)
+                        : 8 * random.integer(1, (type ? 256 : kMaxDimFloat32) / 8),
           .H_kv = H_kv};
   std::vector<Int> lengths;
   for (Int b = 0; b < n.B; ++b) lengths.push_back(random.integer(0, 60'000 / (n.H * n.D)));
@@ -389,8 +391,11 @@ TEST_CASE("takes pages of [page, token, head, dim], parts of larger arrays, and 
   Random random(case_seed() + 1);
   const Type of_one_token = kTypes[random.integer(0, std::ssize(kTypes) - 1)];  // as in ordinary decoding
   for (const Type type : kTypes) {
-    check_drawn(drawn_decoding(type, type == of_one_token ? 1 : random.integer(1, 6), false, random), random);
-    check_drawn(drawn_decoding(type, random.integer(1, 3), true, random), random);
+    const bool is_steep_usual = random.integer(0, 1) == 1;
+    check_drawn(
+        drawn_decoding(type, type == of_one_token ? 1 : random.integer(1, 6), false, !is_steep_usual, random),
+        random);
+    check_drawn(drawn_decoding(type, random.integer(1, 3), true, is_steep_usual, random), random);
   }
 }
 

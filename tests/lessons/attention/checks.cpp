@@ -365,14 +365,15 @@ void check_shifted(const Kernel& kernel, const Problem& p, TestLine where) {
 }
 
 Problem wide_problem(Int turn, bool grouped, const Masks& masks, const WideChange& change) {
-  const auto bit = [turn](int i) { return (turn >> i) % 2 == 0; };
-  const Sizes n{2, grouped ? 4 : 2, bit(3) ? 5 : 9, bit(3) ? 9 : 5, bit(0) ? 64 : 128, 2};
-  const Problem p = random_problem(n, masks.at(static_cast<std::size_t>(turn / 2) % masks.size()));
-  return change && bit(2) ? change(p) : p;
+  constexpr std::pair<Int, Int> kLengths[] = {{5, 9}, {9, 5}, {1, 9}, {7, 7}};
+  const auto [Nq, Nk] = kLengths[turn / 2 % 4];
+  const auto mask = static_cast<std::size_t>(turn / 3) % masks.size();
+  const Problem p = random_problem({2, grouped ? 4 : 2, Nq, Nk, turn % 2 == 0 ? 64 : 128, 2}, masks[mask]);
+  return change && turn / 5 % 2 == 0 ? change(p) : p;
 }
 
 void check_odd_rows(const Kernel& kernel, const Masks& masks, const WideChange& change, TestLine where) {
-  Int turn = Random(case_seed() + 17).integer(0, 15);
+  Int turn = Random(case_seed() + 17).integer(0, 29);
   const auto next = [&] { return wide_problem(turn++, kernel.grouped, masks, change); };
   for (const Layout odd : kOddLayouts)
     for (const std::vector<Layout>& of : every_two_apart(4, odd))

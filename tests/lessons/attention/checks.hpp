@@ -167,8 +167,8 @@ using Masks = std::vector<reference::Mask>;
 /// What a problem has besides its mask, such as dropout.
 using WideChange = std::function<Problem(const Problem&)>;
 
-/// @brief A small problem of 64 or 128 dimensions, of more queries or more keys, with one of the masks, with
-/// the change or without it: all of these come in 16 turns, if there are one or two masks.
+/// @brief A small problem: of 64 or 128 dimensions; of more queries, more keys, as many, or one query; with
+/// one of the masks; with the change or without it. In ten turns, each comes with each of the others.
 Problem wide_problem(Int turn, bool grouped, const Masks& masks, const WideChange& change);
 
 /// @brief Right in 64 and 128 dimensions, for which kernels have copies of 16 bytes, where these do not fit:

@@ -161,11 +161,13 @@ Problem with_scores(Problem p, ScoresAre scores, float shift, bool backward, boo
 }
 
 Layout drawn_layout(const Problem& p, Random& random) {
+  if (p.placed == Placed::dense) return Layout::heads_outside;
   std::vector<Layout> all{Layout::heads_outside, Layout::heads_inside, Layout::heads_first,
                           Layout::seq_first,     Layout::batch_inside, Layout::batch_last,
                           Layout::packed,        Layout::far_apart};
-  if (!p.is_aligned) all.push_back(layout_with_gaps(p));
-  if (!p.is_aligned && !p.format) all.insert(all.end(), {Layout::rows_of_4, Layout::heads_of_4});
+  const bool anywhere = p.placed == Placed::anywhere;
+  if (anywhere) all.push_back(layout_with_gaps(p));
+  if (anywhere && !p.format) all.insert(all.end(), {Layout::rows_of_4, Layout::heads_of_4});
   return all[static_cast<std::size_t>(random.integer(0, std::ssize(all) - 1))];
 }
 
@@ -194,7 +196,7 @@ Problem with_drawn_layouts(Problem p, Random& random) {
 
 /// As it is, or with one of so many arrays at no multiple of 16 bytes, where that is allowed.
 CallOptions drawn_options(const Problem& p, std::size_t arrays, Random& random) {
-  if (p.format || p.is_aligned || chance(random, 2)) return {};
+  if (p.format || p.placed != Placed::anywhere || chance(random, 2)) return {};
   const std::vector<CallOptions> shifted = grading::with_shifted_arrays(arrays);
   return shifted[static_cast<std::size_t>(random.integer(0, static_cast<Int>(shifted.size()) - 1))];
 }
@@ -209,16 +211,14 @@ Sizes steep_sizes(const Takes& takes, Int max_dim, Random& random) {
           .H_kv = H_kv};
 }
 
-/// Several tiles of 64 and of 128, for which a kernel may have another way: of queries or of keys, in two
-/// batches, or in groups of which the heads next to each other differ.
-Sizes whole_sizes(bool has_batches, bool more_queries, Int D, const Takes& takes, Random& random) {
-  const Int most = D > 2 * kTile ? 2 : 4;
+/// In two batches, or in groups of which the heads next to each other differ.
+Sizes whole_sizes(bool has_batches, Int Nq, Int Nk, Int D, const Takes& takes) {
   return {.B = has_batches ? 2 : 1,
           .H = has_batches     ? 1
                : takes.grouped ? 4
                                : 2,
-          .Nq = kTile * (more_queries ? most : 2),
-          .Nk = kTile * (more_queries ? random.integer(1, 3) : most),
+          .Nq = Nq,
+          .Nk = Nk,
           .D = D,
           .H_kv = has_batches ? 1 : 2};
 }
@@ -228,6 +228,17 @@ reference::Mask all_of_mask(reference::Mask mask, Int Nk, const Takes& takes, Ra
   if (takes.window) mask.window = random.integer(2, Nk - 1);
   if (takes.sinks) mask.sinks = random.integer(1, 60);
   return mask;
+}
+
+/// Another scale; and forward, scores whose exponentials no float32 holds.
+Problem with_high_scores(Problem p, bool backward) {
+  p.scale *= 1.5f;
+  if (backward) return p;
+  constexpr float kHigh = 128.0f;
+  p = with_shifted_scores(std::move(p), kHigh);
+  if (p.sink)
+    for (float& sink : p.sink->storage()) sink += kHigh;
+  return p;
 }
 
 }  // namespace
@@ -284,35 +295,47 @@ std::vector<Problem> drawn_problems(const Takes& takes, Int max_dim, bool backwa
     problems.push_back(with_drawn_layouts(std::move(p), random));
   }
   if (heads == Heads::few) return problems;
-  // `plain`: without what a kernel takes besides a causal mask. `steep`: scores climb and fall along the
-  // keys.
-  const auto add = [&](const Sizes& n, const reference::Mask& mask, bool plain, bool steep, bool is_aligned) {
-    Problem p = random_problem(n, mask);
-    if (takes.sink_array && !plain) p = with_sink(std::move(p));
-    if (steep) p = with_steep_scores(std::move(p), random);
-    if (change && !plain) p = change(p, random);
+  const auto add = [&](Problem p, bool is_changed, Placed placed = Placed::anywhere) {
+    if (change && is_changed) p = change(p, random);
     if (takes.sixteen_bits)
       p = in_16_bits(std::move(p), chance(random, 2) ? Format16::float16 : Format16::bfloat16);
-    p.is_aligned = is_aligned;
+    p.placed = placed;
     problems.push_back(with_drawn_layouts(std::move(p), random));
   };
+  const auto with_any_sink = [&](Problem p) { return takes.sink_array ? with_sink(std::move(p)) : p; };
   const Sizes steep = steep_sizes(takes, max_dim, random);
   reference::Mask mask = drawn_mask(Sized::few_dimensions, steep, true, chance(random, 2), takes, random);
   if (backward) mask.window = std::max(mask.window, Int{2});
-  add(steep, mask, false, true, false);
+  add(with_steep_scores(with_any_sink(random_problem(steep, mask)), random), true);
+
+  // Whole tiles of 64 and of 128, for which a kernel may have another way.
+  const Int most_wide = std::min(max_dim, 2 * kTile * (max_dim > 2 * kTile ? random.integer(1, 2) : 1));
+  const auto most_of = [](Int D) { return D > 2 * kTile ? 2 * kTile : 4 * kTile; };
   const bool is_plain_wide = chance(random, 2), has_plain_batches = chance(random, 2),
              has_plain_more_queries = chance(random, 2), is_plain_causal = chance(random, 2),
              is_plain_aligned = chance(random, 2);
-  const Int most_wide = 2 * kTile * (max_dim > 2 * kTile ? random.integer(1, 2) : 1);
-  for (const bool plain : {true, false}) {
-    const Int D = std::min(plain == is_plain_wide ? most_wide : kTile, max_dim);
-    const Sizes whole =
-        whole_sizes(plain == has_plain_batches, plain == has_plain_more_queries, D, takes, random);
-    const reference::Mask causal{.causal = causal_of(takes, plain == is_plain_causal)};
+  for (const bool is_plain : {true, false}) {  // with a causal mask at most, or with all that a kernel takes
+    const Int D = is_plain == is_plain_wide ? most_wide : kTile;
+    const bool more_queries = is_plain == has_plain_more_queries;
+    const Sizes whole = whole_sizes(is_plain == has_plain_batches, more_queries ? most_of(D) : 2 * kTile,
+                                    more_queries ? kTile * random.integer(2, 3) : most_of(D), D, takes);
+    const reference::Mask causal{.causal = causal_of(takes, is_plain == is_plain_causal)};
+    const Placed placed = is_plain == is_plain_aligned ? Placed::aligned : Placed::anywhere;
     // With steep scores, few keys have weight, and a mask that hides others would not be missed.
-    add(whole, plain ? causal : all_of_mask(causal, whole.Nk, takes, random), plain, plain,
-        plain == is_plain_aligned);
+    if (is_plain)
+      add(with_steep_scores(random_problem(whole, causal), random), false, placed);
+    else
+      add(with_high_scores(with_any_sink(random_problem(whole, all_of_mask(causal, whole.Nk, takes, random))),
+                           backward),
+          true, placed);
   }
+  const Int D = chance(random, 2) ? most_wide : kTile, N = D == kTile ? 4 * kTile : 2 * kTile;
+  reference::Mask of_dense{.causal = causal_of(takes, chance(random, 2))};
+  if (takes.window) of_dense.window = random.integer(2, N - 1);
+  Problem dense = random_problem(whole_sizes(chance(random, 2), N, N, D, takes), of_dense);
+  dense.scale *= 1.5f;
+  if (chance(random, 2)) dense = with_any_sink(std::move(dense));
+  add(std::move(dense), chance(random, 2), Placed::dense);
   return problems;
 }
 

@@ -73,6 +73,13 @@ struct Dropout {
   Tensor<float> factors{};  ///< (B, H, Nq, Nk): 0, or 1/(1 - p) where the weight is kept
 };
 
+/// Where a drawn problem's arrays may lie, if D is a multiple of 4.
+enum class Placed {
+  anywhere,
+  aligned,  ///< they and their rows begin at multiples of 16 bytes
+  dense,    ///< and each is [batch, head, seq, dim] without gaps
+};
+
 struct Problem {
   Tensor<float> Q, K, V;  ///< (B, H, Nq, D), (B, H_kv, Nk, D), (B, H_kv, Nk, D)
   float scale;
@@ -84,7 +91,7 @@ struct Problem {
   /// The type of Q, K, V, O, dO and their gradients, where it has 16 bits. The tensors hold its numbers in
   /// float32, which the references and baselines compute with; whoever calls a kernel converts them.
   std::optional<Format16> format{};
-  bool is_aligned = false;  ///< arrays and their rows begin at multiples of 16 bytes, if D is one of 4
+  Placed placed = Placed::anywhere;
 
   Int B() const { return Q.shape()[0]; }
   Int H() const { return Q.shape()[1]; }

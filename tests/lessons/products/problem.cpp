@@ -70,12 +70,14 @@ std::vector<Problem> drawn_problems(std::int64_t chunk) {
                  N = size(std::min<std::int64_t>(most, kMostSteps / M), !b_along_k),
                  K = size(std::clamp<std::int64_t>(kMostSteps / (M * N), 1, kMostDepth),
                           a_along_k || b_along_k);
+    const bool is_dense = i == 3 && random.integer(0, 1) == 1;
     if (i == 3) {  // several whole tiles, not as many down as across
       const std::int64_t tile = chunk == 1 ? 128 : 256, of_rows = random.integer(2, 3);
       M = tile * of_rows, N = tile * (5 - of_rows), K = chunk == 1 ? 32 : 16;
     }
     const auto operand = [&](const Tensor<float>& x, bool by_rows) {
       const std::int64_t rows = x.shape()[0], cols = x.shape()[1];
+      if (is_dense) return laid_out(x, {cols, 1}, kNotANumber);
       if (chunk == 1) return laid_out(x, drawn::strides(rows, cols, random), kNotANumber);
       const std::int64_t gap = chunk * random.integer(0, 3);
       return laid_out(x, by_rows ? Strides{cols + gap, 1} : Strides{1, rows + gap}, kNotANumber);
@@ -83,7 +85,7 @@ std::vector<Problem> drawn_problems(std::int64_t chunk) {
     const Problem dense = random_problem(M, N, K);
     Tensor<float> A = operand(drawn::times(dense.A, drawn::factor(random)), a_along_k),
                   B = operand(drawn::times(dense.B, drawn::factor(random)), !b_along_k);
-    problems.push_back({std::move(A), std::move(B), drawn::strides(M, N, random)});
+    problems.push_back({std::move(A), std::move(B), is_dense ? Strides{N, 1} : drawn::strides(M, N, random)});
   }
   return problems;
 }

@@ -225,12 +225,12 @@ bool rewrite_source(Job& job, const std::string& output) {
   return true;
 }
 
-/// Whether the macros of a file may make names of parts.
-bool has_pastes(std::string source) {
+/// Whether macros of a file may make a name of the simulator's.
+bool may_make_names(std::string source) {
   for (const std::string_view joint : {"\\\r\n", "\\\n"})
     for (std::size_t at = source.find(joint); at != source.npos; at = source.find(joint, at))
       source.erase(at, joint.size());
-  return source.find("##") != source.npos || source.find("%:%:") != source.npos;
+  return source.find("define") != source.npos || source.find("simt") != source.npos;
 }
 
 /// The compiler and what every lesson's file is compiled with, up to the file.
@@ -243,16 +243,17 @@ Arguments compiler_for(const Job& job, const Arguments& included) {
 }
 
 /// Refuses a lesson's file whose macros make names of the simulator's: only the preprocessor knows them all.
-/// False: job.failure tells why.
-bool examine_names_after_macros(Job& job, const Arguments& included) {
+/// `rewritten`: what has become of the file. False: job.failure tells why.
+bool examine_names_after_macros(Job& job, const std::string& rewritten, const Arguments& included) {
   const bool is_lesson = job.program == nullptr && !job.joined;
   const bool only_cuda = job.box == nullptr || job.box->only_cuda;
   const fs::path source = job.box == nullptr ? job.absolute(job.source) : job.box->course / job.source;
-  if (!is_lesson || !only_cuda || !has_pastes(read_file(source))) return true;
+  if (!is_lesson || !only_cuda || !may_make_names(read_file(source))) return true;
   const std::string preprocessed = job.scratch / "kernel.ii";
-  const Arguments preprocess{"-E", "-fpch-preprocess", "-x", "c++", job.source, "-o", preprocessed};
+  const Arguments preprocess{"-E", "-fpch-preprocess", rewritten, "-o", preprocessed};
   return run_tool(job, concatenate(compiler_for(job, included), preprocess)) &&
-         run_tool(job, {job.toolchain.rewriter, job.source, "--examine-preprocessed", preprocessed});
+         run_tool(job, {job.toolchain.rewriter, job.source, "--examine-preprocessed", preprocessed,
+                        "--own-headers", kShim});
 }
 
 /// Rewrites and compiles for the simulator to what `output` names, behind the header that `included` names
@@ -261,7 +262,7 @@ bool compile_simulated(Job& job, const Arguments& output, const Arguments& inclu
                        const Arguments& flags = {}) {
   const std::string rewritten = job.scratch / "kernel.cpp";
   const std::string compiler_deps = job.scratch / "compiler.d";
-  if (!rewrite_source(job, rewritten) || !examine_names_after_macros(job, included)) return false;
+  if (!rewrite_source(job, rewritten) || !examine_names_after_macros(job, rewritten, included)) return false;
   const Arguments compile{"-pipe", "-MMD", "-MF", compiler_deps, rewritten};
   if (!run_tool(job, concatenate(compiler_for(job, concatenate(flags, included)), compile, output)))
     return false;

@@ -105,8 +105,8 @@ const Names kCompilerNamesForHost = words(
 /// found.
 const Names kSimulatorNames = words(
     "threadIdx blockIdx blockDim gridDim simt_active_lanes simt_async_bind simt_async_commit "
-    "simt_async_copy simt_async_land simt_async_wait simt_atomic simt_atomic_add_floats "
-    "simt_atomic_of_block simt_atomic_of_thread simt_ballot simt_bound_broken simt_check simt_clock "
+    "simt_async_copy simt_async_land simt_async_wait simt_atomic_add_floats "
+    "simt_ballot simt_bound_broken simt_check simt_clock "
     "simt_copies_asynchronously simt_delete_arguments simt_dynamic_shared simt_fast_cosf "
     "simt_fast_log10f simt_fast_log2f simt_fast_logf simt_fast_powf simt_fast_rsqrtf simt_fast_sinf "
     "simt_fast_tanf simt_fast_tanhf simt_fence simt_from_shared simt_grid_can_sync "
@@ -117,6 +117,7 @@ const Names kSimulatorNames = words(
     "simt_shuffle "
     "simt_spin_hint simt_stmatrix simt_symbol_address simt_sync_grid simt_syncthreads simt_tile_get "
     "simt_tile_put simt_tile_sync simt_to_shared simt_trap simt_wants_names simt_warp_together simt_wmma "
+    "simt_word_compare simt_word_exchange simt_word_load simt_word_update "
     "__sanitizer_cov_trace_pc course_hide_names "
     // the functions of which --wrap makes these, in course_checked_kernel_flags
     "__wrap_malloc __wrap_free __wrap_memcpy __wrap_memmove __wrap_memset __wrap__Znwm __wrap__Znam "

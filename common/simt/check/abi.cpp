@@ -125,11 +125,25 @@ void tell_atomic(const void* address, unsigned bytes, SimtAtomic operation, std:
                           std::bit_ceil(std::min(bytes - at, kMostBytes)), operation, caller, scope);
 }
 
-/// And the builtins that follow, which carry it out, have nothing to tell.
-void announce_atomic(const void* address, unsigned bytes, SimtAtomic operation, std::uintptr_t caller,
-                     FenceScope scope) {
-  tell_atomic(address, bytes, operation, caller, scope);
-  if (active_recorder != nullptr) active_recorder->told() = {address, operation};
+FenceScope fence_scope(SimtScope scope) {
+  return scope == simt_scope_thread  ? FenceScope::thread
+         : scope == simt_scope_block ? FenceScope::block
+                                     : FenceScope::device;
+}
+
+/// visit(word), with a pointer to an integer of so many bytes.
+template <class Visit>
+std::uint64_t at_word(void* address, unsigned bytes, Visit visit) {
+  switch (bytes) {
+    case 1:
+      return visit(static_cast<std::uint8_t*>(address));
+    case 2:
+      return visit(static_cast<std::uint16_t*>(address));
+    case 4:
+      return visit(static_cast<std::uint32_t*>(address));
+    default:
+      return visit(static_cast<std::uint64_t*>(address));
+  }
 }
 
 void note_kernel_heap(void* memory, std::size_t bytes) {
@@ -189,16 +203,43 @@ void simt_fence(SimtFence scope) {
     Checker::get().fence(scope == simt_fence_block ? FenceScope::block : FenceScope::device, SIMT_CALLER());
 }
 
-void simt_atomic(const void* address, unsigned bytes, SimtAtomic operation) {
-  announce_atomic(address, bytes, operation, SIMT_CALLER(), FenceScope::device);
+std::uint64_t simt_word_load(const void* address, unsigned bytes, SimtScope scope) {
+  tell_atomic(address, bytes, simt_atomic_load, SIMT_CALLER(), fence_scope(scope));
+  return at_word(const_cast<void*>(address), bytes,
+                 [](auto* word) { return __atomic_load_n(word, __ATOMIC_SEQ_CST); });
 }
 
-void simt_atomic_of_block(const void* address, unsigned bytes, SimtAtomic operation) {
-  announce_atomic(address, bytes, operation, SIMT_CALLER(), FenceScope::block);
+std::uint64_t simt_word_exchange(void* address, unsigned bytes, SimtScope scope, std::uint64_t value) {
+  tell_atomic(address, bytes, simt_atomic_exchange, SIMT_CALLER(), fence_scope(scope));
+  return at_word(address, bytes, [&](auto* word) {
+    return __atomic_exchange_n(word, static_cast<std::remove_pointer_t<decltype(word)>>(value),
+                               __ATOMIC_SEQ_CST);
+  });
 }
 
-void simt_atomic_of_thread(const void* address, unsigned bytes, SimtAtomic operation) {
-  announce_atomic(address, bytes, operation, SIMT_CALLER(), FenceScope::thread);
+std::uint64_t simt_word_compare(void* address, unsigned bytes, SimtScope scope, std::uint64_t expected,
+                                std::uint64_t desired) {
+  tell_atomic(address, bytes, simt_atomic_compare, SIMT_CALLER(), fence_scope(scope));
+  return at_word(address, bytes, [&](auto* word) {
+    using Word = std::remove_pointer_t<decltype(word)>;
+    auto found = static_cast<Word>(expected);
+    __atomic_compare_exchange_n(word, &found, static_cast<Word>(desired), false, __ATOMIC_SEQ_CST,
+                                __ATOMIC_SEQ_CST);
+    return found;
+  });
+}
+
+std::uint64_t simt_word_update(void* address, unsigned bytes, SimtScope scope,
+                               std::uint64_t (*change)(std::uint64_t old, std::uint64_t value),
+                               std::uint64_t value) {
+  tell_atomic(address, bytes, simt_atomic_update, SIMT_CALLER(), fence_scope(scope));
+  return at_word(address, bytes, [&](auto* word) {
+    auto before = __atomic_load_n(word, __ATOMIC_SEQ_CST);
+    while (!__atomic_compare_exchange_n(word, &before, static_cast<decltype(before)>(change(before, value)),
+                                        false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST)) {
+    }
+    return before;
+  });
 }
 
 void simt_atomic_add_floats(float* address, const float* values, unsigned count, float* before) {

@@ -140,36 +140,22 @@ bool may_be_called(const Recorder& r, std::uintptr_t function) {
 
 enum class AtomicKind { load, store, update, compare };
 
-/// Whether simt_atomic() has told of this builtin, and of no other before it.
-bool was_told(Recorder& r, AtomicKind kind, const volatile void* pointer) {
-  ToldAtomic& told = r.told();
-  if (told.address != pointer) return false;
-  const bool more_may_follow = (kind == AtomicKind::load && told.operation != simt_atomic_load) ||
-                               (kind == AtomicKind::compare && told.operation != simt_atomic_compare);
-  if (!more_may_follow) told = {};
-  return true;
-}
-
 /// Exchanges if the value is the expected one, and leaves in `expected` what it has found. That is mostly a
 /// variable on the thread's stack, but it may be any memory.
 template <class T>
 int compare_exchange(volatile T* p, T* expected, T desired, std::uintptr_t caller) {
   note_registers(Kind::read, expected, sizeof(T), caller);
   T found = *expected;
-  if (__atomic_compare_exchange_n(p, &found, desired, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST)) {
-    if (active_recorder != nullptr) active_recorder->told() = {};  // what was told of has happened
-    return 1;
-  }
+  if (__atomic_compare_exchange_n(p, &found, desired, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST)) return 1;
   note_registers(Kind::write, expected, sizeof(T), caller);
   *expected = found;
   return 0;
 }
 
-/// An atomic builtin of the compiler. Nothing to note if the shim has told of it.
+/// An atomic builtin of the compiler: CUDA's atomics are the runtime's own, see simt_word_load().
 template <AtomicKind kKind, unsigned kBytes>
 void note_atomic(const volatile void* pointer, std::uintptr_t caller) {
-  Recorder* const r = active_recorder;
-  if (r == nullptr || was_told(*r, kKind, pointer)) return;
+  if (active_recorder == nullptr) return;
   constexpr auto kLog2Bytes = static_cast<unsigned>(std::countr_zero(kBytes));
   const auto address = reinterpret_cast<std::uintptr_t>(pointer);
   if constexpr (kKind == AtomicKind::load)
@@ -248,8 +234,6 @@ void note_runtime_range(Kind kind, const void* address, std::size_t bytes, std::
                                                      SIMT_HERE);                                       \
   }
 
-// The atomics of the shim say themselves what they do (simt_atomic), and then these only do it. A builtin of
-// the compiler that a kernel uses by itself is noted here.
 #define SIMT_NOTE_ATOMIC(KIND, BITS) \
   simt::check::note_atomic<simt::check::AtomicKind::KIND, (BITS) / 8>(p, SIMT_HERE)
 #define SIMT_ATOMIC_HOOKS(BITS, TYPE)                                                                     \

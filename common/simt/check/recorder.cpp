@@ -30,7 +30,6 @@ void Recorder::start_block(int thread_count) {
   for (ThreadTrace& trace : threads) {
     trace.slots.resize(ThreadTrace::kSlots + ThreadTrace::kSlack);
     trace.clear();
-    trace.told = {};
   }
   thread = -1;
   stored_bytes = 0;

@@ -16,13 +16,6 @@
 
 namespace simt::check {
 
-/// An atomic operation of which simt_atomic() has told, before the builtins of the compiler that carry it
-/// out.
-struct ToldAtomic {
-  const volatile void* address = nullptr;  ///< null: there is none
-  SimtAtomic operation = simt_atomic_update;
-};
-
 /// A vector's memory, which it leaves as it is until somebody writes to it: new elements are not set to 0.
 template <class T>
 struct Untouched : std::allocator<T> {
@@ -40,7 +33,6 @@ struct ThreadTrace {
   std::vector<Event, Untouched<Event>> slots;
   Event* head = nullptr;
   Event* tail = nullptr;
-  ToldAtomic told;  ///< what the thread is about to do
 
   void make_room();  ///< moves what is left to the front
   void lengthen();   ///< by as much as a trace has at first
@@ -79,7 +71,6 @@ struct Recorder {
   std::vector<ThreadTrace> threads;
   int thread = -1;          ///< the running one
   bool stack_only = false;  ///< see StackOnly
-  ToldAtomic& told() { return threads[static_cast<std::size_t>(thread)].told; }
 
   static constexpr std::size_t kMargin = 4096;  ///< an index a little before the start is told as one
   static constexpr std::uint64_t kDynamicOffset = 1u << 20;  ///< of the dynamic buffer, in the shared window

@@ -273,7 +273,7 @@ std::vector<std::filesystem::path> rewrite_file(const RewriteJob& job) {
 void examine_file(const RewriteJob& job) { examine(job, read_text(job.source)); }
 
 void examine_names_after_macros(const RewriteJob& job, const std::filesystem::path& preprocessed) {
-  rewriter::check_names_after_macros(read_text(preprocessed), job.source.string());
+  rewriter::check_names_after_macros(read_text(preprocessed), job.own_headers.string());
 }
 
 void write_depfile(const std::filesystem::path& depfile, const std::filesystem::path& output,

@@ -44,7 +44,7 @@ std::vector<std::filesystem::path> rewrite_file(const RewriteJob& job);
 void examine_file(const RewriteJob& job);
 
 /// @brief Refuses a source whose macros make names of the simulator's: see vocabulary.hpp.
-/// @param preprocessed The file with what g++ -E makes of the source.
+/// @param preprocessed The file with what g++ -E makes of the rewritten source.
 /// @throws RewriteError, std::runtime_error if a file cannot be read.
 void examine_names_after_macros(const RewriteJob& job, const std::filesystem::path& preprocessed);
 

@@ -1,5 +1,5 @@
 // simt-rewrite IN.cu --examine [--own-headers dir]
-// simt-rewrite IN.cu --examine-preprocessed FILE
+// simt-rewrite IN.cu --examine-preprocessed FILE [--own-headers dir]
 // simt-rewrite IN.cu -o OUT.cpp [-I dir]... [--arch N] [--nested-launches] [--guard-host] [--own-lines]
 // [--only-cuda]
 // [--own-headers dir] [--depfile FILE] Makes C++ for a host compiler and the simulator's headers of a CUDA
@@ -20,7 +20,7 @@ constexpr const char* kUsage =
     "[--own-lines] "
     "[--only-cuda] [--own-headers dir] [--depfile FILE]\n"
     "       simt-rewrite IN.cu --examine [--own-headers dir]\n"
-    "       simt-rewrite IN.cu --examine-preprocessed FILE\n";
+    "       simt-rewrite IN.cu --examine-preprocessed FILE [--own-headers dir]\n";
 
 struct Options {
   simt::RewriteJob job;

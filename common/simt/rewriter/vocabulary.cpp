@@ -169,18 +169,20 @@ class Vocabulary {
     check_tokens(lexed_.directive_tokens);
   }
 
-  /// Of a text that is preprocessed: the lines of the file, which others of headers lie between.
-  void check_names_after_macros() const {
+  /// Of a text that the rewriter has written and that is preprocessed: all lines but those of CUDA's headers.
+  void check_names_after_macros(std::string_view own_headers) const {
     auto marker = lexed_.directives.begin();
     Place place;
     for (std::size_t i = 0; i < lexed_.code.size(); ++i) {
       const Token& token = lexed_.code[i];
       for (; marker != lexed_.directives.end() && marker->begin < token.begin; ++marker)
         go_to(*marker, place);
-      if (!place.in_file || token.kind != TokenKind::word || !names_the_simulator(lexed_.code, i)) continue;
+      if (token.kind != TokenKind::word || place.file.starts_with(own_headers) ||
+          !names_the_simulator(lexed_.code, i) || is_written_by_rewriter(lexed_.code, i))
+        continue;
       const auto lines = std::count(source_.begin() + static_cast<std::ptrdiff_t>(place.begin),
                                     source_.begin() + static_cast<std::ptrdiff_t>(token.begin), '\n');
-      throw RewriteError(file_name_, place.line + static_cast<int>(lines),
+      throw RewriteError(place.file, place.line + static_cast<int>(lines),
                          "Macros make the name " + shown(text(token)) +
                              " here, which is no part of CUDA. Leave them out, or give what is your own "
                              "another name.");
@@ -190,7 +192,7 @@ class Vocabulary {
  private:
   /// Where a preprocessed line comes from.
   struct Place {
-    bool in_file = false;
+    std::string_view file;
     int line = 0;           ///< in the file
     std::size_t begin = 0;  ///< where that one lies in the text
   };
@@ -201,8 +203,7 @@ class Vocabulary {
     const std::size_t quote = line.find('"');
     if (quote == line.npos || line.size() < 3 || std::isdigit(static_cast<unsigned char>(line[2])) == 0)
       return;
-    const std::string_view name = line.substr(quote + 1, line.find('"', quote + 1) - quote - 1);
-    place.in_file = name == file_name_;
+    place.file = line.substr(quote + 1, line.find('"', quote + 1) - quote - 1);
     std::from_chars(line.data() + 2, line.data() + quote, place.line);
     place.begin = marker.end + 1;
   }
@@ -211,10 +212,33 @@ class Vocabulary {
   bool names_the_simulator(const std::vector<Token>& tokens, std::size_t i) const {
     const std::string word = text(tokens[i]);
     if (begins_with_any(word, kRefusedFamilies)) return true;
-    if (word != "simt") return false;
-    for (std::size_t back = 1; back <= std::min<std::size_t>(i, 4); ++back)
-      if (text(tokens[i - back]) == "namespace") return true;  // also `namespace other = ::simt`
-    return i + 1 < tokens.size() && tokens[i + 1].kind == TokenKind::scope;
+    return word == "simt" && (is_in_namespace_definition(tokens, i) ||
+                              (i + 1 < tokens.size() && tokens[i + 1].kind == TokenKind::scope));
+  }
+
+  /// Of `namespace simt`, `namespace [[deprecated]] simt`, `namespace other = ::simt`.
+  bool is_in_namespace_definition(const std::vector<Token>& tokens, std::size_t i) const {
+    int depth = 0;  // of brackets
+    for (int words = 0; i > 0 && words < 4;) {
+      const Token& token = tokens[--i];
+      if (token.kind == TokenKind::close_bracket) ++depth;
+      if (depth == 0 && text(token) == "namespace") return true;
+      if (depth == 0) ++words;
+      if (token.kind == TokenKind::open_bracket) --depth;
+    }
+    return false;
+  }
+
+  /// Whether the name at token `i` is one that stands in rewritten files.
+  bool is_written_by_rewriter(const std::vector<Token>& tokens, std::size_t i) const {
+    static const Names variables{"simt_args",          "simt_at",   "simt_kernel", "simt_known",
+                                 "simt_launch_bounds", "simt_name", "simt_object", "simt_type"};
+    static const Names members{"LaunchConfig",  "Zero",       "as_number", "braced",    "dynamic_shared",
+                               "host_function", "inline_ptx", "is_known",  "launch",    "name_parameters",
+                               "name_shared",   "name_view",  "object_of", "parameter", "seen_as"};
+    if (text(tokens[i]) != "simt") return variables.contains(text(tokens[i]));
+    return !is_in_namespace_definition(tokens, i) && i + 2 < tokens.size() &&
+           members.contains(text(tokens[i + 2]));
   }
 
   [[noreturn]] void refuse(std::size_t at, const std::string& why) const {
@@ -488,8 +512,8 @@ void check_vocabulary(std::string_view source, std::string_view file_name, const
   Vocabulary(source, file_name, is_known).check();
 }
 
-void check_names_after_macros(std::string_view preprocessed, std::string_view file_name) {
-  Vocabulary(preprocessed, file_name, {}).check_names_after_macros();
+void check_names_after_macros(std::string_view preprocessed, std::string_view own_headers) {
+  Vocabulary(preprocessed, {}, {}).check_names_after_macros(own_headers);
 }
 
 }  // namespace simt::rewriter

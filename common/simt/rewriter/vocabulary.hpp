@@ -26,9 +26,11 @@ using IsKnownHeader = std::function<bool(const std::string& name, bool in_quotes
 /// Cost: two passes over the text.
 void check_vocabulary(std::string_view source, std::string_view file_name, const IsKnownHeader& is_known);
 
-/// @brief Refuses a file whose macros make names of the simulator's, by `##`, of parts that are none.
-/// @param preprocessed What g++ -E makes of the file; lines of headers are not looked at.
+/// @brief Refuses a file whose macros make names of the simulator's, of parts that are none or in place of
+/// those that the rewriter has written.
+/// @param preprocessed What g++ -E makes of the rewritten file.
+/// @param own_headers The folder of CUDA's headers, whose lines are not looked at.
 /// @throws RewriteError that names the first of them.
-void check_names_after_macros(std::string_view preprocessed, std::string_view file_name);
+void check_names_after_macros(std::string_view preprocessed, std::string_view own_headers);
 
 }  // namespace simt::rewriter

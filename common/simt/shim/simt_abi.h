@@ -67,16 +67,23 @@ unsigned simt_lane(void);
 /// A thread that spins gives way to others here, each time.
 void simt_spin_hint(void);
 
+/// What an atomic operation does, for check mode.
 enum SimtAtomic { simt_atomic_update, simt_atomic_exchange, simt_atomic_compare, simt_atomic_load };
+/// For whom it is one.
+enum SimtScope { simt_scope_thread, simt_scope_block, simt_scope_device };
 
-/// Comes before every atomic operation: what it is about to touch. A place to give way as well. The builtins
-/// that follow carry it out: for a load or a comparison one of that kind; for another operation a store or an
-/// exchange, or a load and comparisons until one of them succeeds.
-void simt_atomic(const void* address, unsigned bytes, SimtAtomic operation);
-/// Before one of block scope: an atomic for the threads of its own block alone.
-void simt_atomic_of_block(const void* address, unsigned bytes, SimtAtomic operation);
-/// Before one of thread scope: an atomic for no other thread.
-void simt_atomic_of_thread(const void* address, unsigned bytes, SimtAtomic operation);
+/// Atomic operations on a word of 1, 2, 4 or 8 bytes, by its bits. They are carried out by the runtime as
+/// soon as check mode knows of them, and nothing of a kernel's own runs in between. A place to give way as
+/// well. Each gives what was there.
+std::uint64_t simt_word_load(const void* address, unsigned bytes, SimtScope scope);
+std::uint64_t simt_word_exchange(void* address, unsigned bytes, SimtScope scope, std::uint64_t value);
+/// The word becomes `desired` if it is `expected`.
+std::uint64_t simt_word_compare(void* address, unsigned bytes, SimtScope scope, std::uint64_t expected,
+                                std::uint64_t desired);
+/// The word becomes change(the word, value).
+std::uint64_t simt_word_update(void* address, unsigned bytes, SimtScope scope,
+                               std::uint64_t (*change)(std::uint64_t old, std::uint64_t value),
+                               std::uint64_t value);
 /// address[i] += values[i] for each of `count` numbers, each addition by itself; `before` becomes what was
 /// there.
 void simt_atomic_add_floats(float* address, const float* values, unsigned count, float* before);

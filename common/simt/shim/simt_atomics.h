@@ -1,37 +1,40 @@
 #pragma once
-// Atomic operations on global and shared memory. Blocks run on several operating-system threads, so they are
-// the host's own atomics; all are sequentially consistent, which is stronger than CUDA's relaxed ones.
+// Atomic operations on global and shared memory. Blocks run on several operating-system threads, so the
+// runtime carries them out by the host's own; all are sequentially consistent, which is stronger than CUDA's
+// relaxed ones.
 
 #include <cstring>
 #include <type_traits>
 
 #include "simt_abi.h"
+#include "simt_bits.h"
 #include "simt_qualifiers.h"
 #include "simt_vector_types.h"
 
-// An atomic operation is told first, by TELL, and then carried out: *address becomes EXPRESSION of `old`,
-// what was there, and of `value`. It is written out for each type, so that nothing of a file's own runs
-// between the two.
-#define SIMT_ATOMIC_UPDATE(TYPE, CLASS, TELL, EXPRESSION)                                                  \
-  TELL(address, sizeof(TYPE), CLASS);                                                                      \
-  TYPE old;                                                                                                \
-  __atomic_load(address, &old, __ATOMIC_SEQ_CST);                                                          \
-  for (;;) {                                                                                               \
-    TYPE next = EXPRESSION;                                                                                \
-    if (__atomic_compare_exchange(address, &old, &next, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST)) break; \
-  }
+// What was at `address` before it became EXPRESSION, of `old`, what was there, and of `value`, the operand.
+#define SIMT_ATOMIC_UPDATE(TYPE, SCOPE, EXPRESSION)                                                  \
+  simt::from_bits<TYPE>(simt_word_update(                                                            \
+      address, sizeof(TYPE), SCOPE,                                                                  \
+      [](std::uint64_t old_bits, std::uint64_t value_bits) -> std::uint64_t {                        \
+        const auto old = simt::from_bits<TYPE>(old_bits), value = simt::from_bits<TYPE>(value_bits); \
+        return simt::to_bits(static_cast<TYPE>(EXPRESSION));                                         \
+      },                                                                                             \
+      simt::to_bits(operand)))
+#define SIMT_ATOMIC_EXCHANGE_OF(TYPE, SCOPE) \
+  simt::from_bits<TYPE>(simt_word_exchange(address, sizeof(TYPE), SCOPE, simt::to_bits(operand)))
 
-#define SIMT_ATOMIC_OPERATION(NAME, TYPE, CLASS, TELL, EXPRESSION) \
-  __forceinline__ TYPE atomic##NAME(TYPE* address, TYPE value) {   \
-    SIMT_ATOMIC_UPDATE(TYPE, CLASS, TELL, EXPRESSION)              \
-    return old;                                                    \
+#define SIMT_ATOMIC_OF_SCOPES(NAME, TYPE, DO, ...)                          \
+  __forceinline__ TYPE atomic##NAME(TYPE* address, TYPE operand) {          \
+    return DO(TYPE, simt_scope_device __VA_OPT__(, ) __VA_ARGS__);          \
+  }                                                                         \
+  __forceinline__ TYPE atomic##NAME##_system(TYPE* address, TYPE operand) { \
+    return DO(TYPE, simt_scope_device __VA_OPT__(, ) __VA_ARGS__);          \
+  }                                                                         \
+  __forceinline__ TYPE atomic##NAME##_block(TYPE* address, TYPE operand) {  \
+    return DO(TYPE, simt_scope_block __VA_OPT__(, ) __VA_ARGS__);           \
   }
-#define SIMT_ATOMIC_OF_SCOPES(NAME, TYPE, CLASS, EXPRESSION)                 \
-  SIMT_ATOMIC_OPERATION(NAME, TYPE, CLASS, simt_atomic, EXPRESSION)          \
-  SIMT_ATOMIC_OPERATION(NAME##_system, TYPE, CLASS, simt_atomic, EXPRESSION) \
-  SIMT_ATOMIC_OPERATION(NAME##_block, TYPE, CLASS, simt_atomic_of_block, EXPRESSION)
-#define SIMT_ATOMIC(NAME, TYPE, EXPRESSION) SIMT_ATOMIC_OF_SCOPES(NAME, TYPE, simt_atomic_update, EXPRESSION)
-#define SIMT_ATOMIC_EXCHANGE(TYPE) SIMT_ATOMIC_OF_SCOPES(Exch, TYPE, simt_atomic_exchange, ((void)old, value))
+#define SIMT_ATOMIC(NAME, TYPE, EXPRESSION) SIMT_ATOMIC_OF_SCOPES(NAME, TYPE, SIMT_ATOMIC_UPDATE, EXPRESSION)
+#define SIMT_ATOMIC_EXCHANGE(TYPE) SIMT_ATOMIC_OF_SCOPES(Exch, TYPE, SIMT_ATOMIC_EXCHANGE_OF)
 
 SIMT_ATOMIC(Add, unsigned, old + value)
 SIMT_ATOMIC(Add, int, static_cast<int>(static_cast<unsigned>(old) + static_cast<unsigned>(value)))
@@ -66,7 +69,7 @@ SIMT_ATOMIC(Dec, unsigned, old == 0u || old > value ? value : old - 1u)
 #undef SIMT_ATOMIC_EXCHANGE
 #undef SIMT_ATOMIC
 #undef SIMT_ATOMIC_OF_SCOPES
-#undef SIMT_ATOMIC_OPERATION
+#undef SIMT_ATOMIC_EXCHANGE_OF
 
 // Each of the numbers is added by itself; the access is one. On a GPU, from compute capability 9.0 on.
 __forceinline__ float2 atomicAdd(float2* address, float2 value) {
@@ -80,16 +83,15 @@ __forceinline__ float4 atomicAdd(float4* address, float4 value) {
   return before;
 }
 
-#define SIMT_ATOMIC_CAS_OPERATION(NAME, TYPE, TELL)                                                   \
-  __forceinline__ TYPE NAME(TYPE* address, TYPE compare, TYPE value) {                                \
-    TELL(address, sizeof(TYPE), simt_atomic_compare);                                                 \
-    __atomic_compare_exchange_n(address, &compare, value, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST); \
-    return compare; /* the exchange wrote what it found there */                                      \
+#define SIMT_ATOMIC_CAS_OPERATION(NAME, TYPE, SCOPE)                                                    \
+  __forceinline__ TYPE NAME(TYPE* address, TYPE compare, TYPE value) {                                  \
+    return simt::from_bits<TYPE>(                                                                       \
+        simt_word_compare(address, sizeof(TYPE), SCOPE, simt::to_bits(compare), simt::to_bits(value))); \
   }
-#define SIMT_ATOMIC_CAS(TYPE)                                    \
-  SIMT_ATOMIC_CAS_OPERATION(atomicCAS, TYPE, simt_atomic)        \
-  SIMT_ATOMIC_CAS_OPERATION(atomicCAS_system, TYPE, simt_atomic) \
-  SIMT_ATOMIC_CAS_OPERATION(atomicCAS_block, TYPE, simt_atomic_of_block)
+#define SIMT_ATOMIC_CAS(TYPE)                                          \
+  SIMT_ATOMIC_CAS_OPERATION(atomicCAS, TYPE, simt_scope_device)        \
+  SIMT_ATOMIC_CAS_OPERATION(atomicCAS_system, TYPE, simt_scope_device) \
+  SIMT_ATOMIC_CAS_OPERATION(atomicCAS_block, TYPE, simt_scope_block)
 SIMT_ATOMIC_CAS(int)
 SIMT_ATOMIC_CAS(unsigned)
 SIMT_ATOMIC_CAS(unsigned short)

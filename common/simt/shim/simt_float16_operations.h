@@ -233,11 +233,9 @@ SIMT_SHIM_INLINE bool operator>=(const SIMT_T2& a, const SIMT_T2& b) noexcept { 
 
 // ---- Atomics; a pair is two independent additions on the GPU, and one 4-byte update here ----
 
-SIMT_SHIM_INLINE SIMT_T atomicAdd(SIMT_T* address, SIMT_T value) {
-  SIMT_ATOMIC_UPDATE(SIMT_T, simt_atomic_update, simt_atomic, __hadd(old, value))
-  return old;
+SIMT_SHIM_INLINE SIMT_T atomicAdd(SIMT_T* address, SIMT_T operand) {
+  return SIMT_ATOMIC_UPDATE(SIMT_T, simt_scope_device, __hadd(old, value));
 }
-SIMT_SHIM_INLINE SIMT_T2 atomicAdd(SIMT_T2* address, SIMT_T2 value) {
-  SIMT_ATOMIC_UPDATE(SIMT_T2, simt_atomic_update, simt_atomic, __hadd2(old, value))
-  return old;
+SIMT_SHIM_INLINE SIMT_T2 atomicAdd(SIMT_T2* address, SIMT_T2 operand) {
+  return SIMT_ATOMIC_UPDATE(SIMT_T2, simt_scope_device, __hadd2(old, value));
 }

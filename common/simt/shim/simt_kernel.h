@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "simt_abi.h"
+#include "simt_bits.h"
 #include "simt_vector_types.h"
 
 // Set by the scheduler whenever a thread gets its turn. Const, so that `threadIdx.x = 0` does not compile.
@@ -52,22 +53,6 @@ __forceinline__ void __threadfence_system() { simt_fence(simt_fence_device); }
 // --- Warp operations -------------------------------------------------------------------------------------
 
 namespace simt {
-
-template <class T>
-__forceinline__ std::uint64_t to_bits(T value) {
-  static_assert(std::is_trivially_copyable_v<T> && sizeof(T) <= 8,
-                "a shuffle moves values of at most 8 bytes");
-  std::uint64_t bits = 0;
-  std::memcpy(&bits, &value, sizeof(T));
-  return bits;
-}
-
-template <class T>
-__forceinline__ T from_bits(std::uint64_t bits) {
-  T value;
-  std::memcpy(&value, &bits, sizeof(T));
-  return value;
-}
 
 template <class T>
 constexpr SimtShuffle shuffle_of(SimtShuffle kind) {

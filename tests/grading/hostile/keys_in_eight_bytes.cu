@@ -1,7 +1,7 @@
 // hostile: Hands keys and values round in shared variables of 8 bytes outside of all functions, which check mode once took for pointers.
 // lesson: 19
 // verdict: fail
-// most: 41
+// most: 43
 // trick: output
 // naive: no
 

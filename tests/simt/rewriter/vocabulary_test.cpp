@@ -48,23 +48,33 @@ TEST_CASE("what CUDA C++ is written with is taken", "[rewriter][vocabulary]") {
   CHECK_NOTHROW(check(source));
 }
 
-TEST_CASE("what macros make of parts is refused where it is a name of the simulator's",
-          "[rewriter][vocabulary]") {
+TEST_CASE("a name of the simulator's that macros make is refused", "[rewriter][vocabulary]") {
   const auto check_after = [](const std::string& text) {
-    simt::rewriter::check_names_after_macros(text, "a.cu");
+    simt::rewriter::check_names_after_macros(text, "shim");
   };
   const std::string head = "# 0 \"a.cu\"\n# 7 \"a.cu\"\n";
   const auto [line, name] =
       GENERATE(table<std::string, std::string>({{"namespace simt { int x; }", "simt"},
+                                                {"namespace [[deprecated(\"[\")]] simt { int x; }", "simt"},
+                                                {"namespace s = ::simt;", "simt"},
+                                                {"using namespace simt;", "simt"},
                                                 {"\n\nauto f = ::simt::queue;", "simt"},
+                                                {"auto f = ::simt::inline_ptx_of(1);", "simt"},
                                                 {"simt_lane();", "simt_lane"},
                                                 {"int a = SIMT_PTX(\"\");", "SIMT_PTX"}}));
   INFO(line);
   const std::string where = line.starts_with('\n') ? "a.cu:9:" : "a.cu:7:";
   CHECK_THROWS_WITH(check_after(head + line), ContainsSubstring(where) && ContainsSubstring(name + " here"));
-  CHECK_THROWS_WITH(check_after(head + "auto t = R\"(\n# 1 \"b.h\" 1\n)\";\n" + line),
+  CHECK_THROWS_WITH(check_after(head + "auto t = R\"(\n# 1 \"shim/b.h\" 1\n)\";\n" + line),
                     ContainsSubstring(name + " here"));
-  CHECK_NOTHROW(check_after(head + "# 1 \"b.h\" 1\n" + line + "\n# 8 \"a.cu\" 2\nint simt = 1;\n"));
+  CHECK_THROWS_WITH(check_after("# 1 \"device/b.hpp\" 1\n" + line), ContainsSubstring("device/b.hpp:"));
+  CHECK_NOTHROW(check_after(head + "# 1 \"shim/b.h\" 1\n" + line + "\n# 8 \"a.cu\" 2\nint simt = 1;\n"));
+}
+
+TEST_CASE("the names that the rewriter writes are taken after macros", "[rewriter][vocabulary]") {
+  CHECK_NOTHROW(simt::rewriter::check_names_after_macros(
+      "# 1 \"a.cu\"\n::simt::launch(k, ::simt::LaunchConfig(1)); auto simt_args = 1; f(Path::simt);",
+      "shim"));
 }
 
 TEST_CASE("what only a host's compiler knows is refused by its name", "[rewriter][vocabulary]") {
@@ -77,6 +87,7 @@ TEST_CASE("what only a host's compiler knows is refused by its name", "[rewriter
                                        {"#if 0\n#else\nint x = __rdtsc();\n#endif", "__rdtsc"},
                                        {"#if 0\n#if 0\n#endif\n#elif 1\n__rdtsc();\n#endif", "__rdtsc"},
                                        {"#define A __thread", "__thread"},
+                                       {"namespace [[deprecated]] simt {}", "does without simt"},
                                        {"_ZTbox();", "_ZTbox"},
                                        {"__shared(x); __syncthr(); __device();", "__shared"},
                                        {"auto x = _mm_loadu_ps(a);", "_mm_loadu_ps"},

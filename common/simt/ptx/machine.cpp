@@ -8,6 +8,7 @@
 
 #include "simt/check/checker.hpp"
 #include "simt/runtime/block.hpp"
+#include "simt/runtime/kernel_print.hpp"
 #include "simt/runtime/stored_variables.hpp"
 #include "simt/shim/simt_ptx.h"
 
@@ -86,6 +87,9 @@ Machine::Machine(std::string_view text, const std::vector<AsmOperand>& operands)
   const Template read = parse(text, operands);
   slots_ = read.slots;
   operand_slots_ = read.operand_slots;
+  for (std::size_t i = 0; i < operands.size(); ++i)
+    if (operands[i].letter == 'n' || operands[i].letter == 'C')
+      constants_.push_back({read.registers[i].slot, operands[i].value});
   for (const Instruction& instruction : read.instructions) {
     steps_.push_back(step_of(read, instruction));
     straight_ = straight_ && !steps_.back().branches;
@@ -171,12 +175,8 @@ namespace {
 using simt::ptx::AsmOperand;
 using simt::ptx::Machine;
 
-/// Reads the template now that the values of constants are known. They are the same at every use.
-const Machine& prepare(SimtPtx& statement, const std::uint64_t* operands, const char* constraints) {
-  static std::mutex mutex;
-  const std::lock_guard lock(mutex);
-  if (const void* done = __atomic_load_n(&statement.code, __ATOMIC_ACQUIRE))
-    return *static_cast<const Machine*>(done);
+/// The operands with the values of constants, which are the same at every use.
+std::vector<AsmOperand> given_operands(const std::uint64_t* operands, const char* constraints) {
   std::vector<AsmOperand> given = simt::ptx::operands_of(constraints);
   for (AsmOperand& operand : given) {
     operand.known = true;
@@ -184,6 +184,14 @@ const Machine& prepare(SimtPtx& statement, const std::uint64_t* operands, const 
     if (operand.letter == 'C') operand.text = reinterpret_cast<const char*>(*operands);
     operands += operand.letter == 'q' ? 2 : 1;
   }
+  return given;
+}
+
+const Machine& prepare(SimtPtx& statement, const std::vector<AsmOperand>& given) {
+  static std::mutex mutex;
+  const std::lock_guard lock(mutex);
+  if (const void* done = __atomic_load_n(&statement.code, __ATOMIC_ACQUIRE))
+    return *static_cast<const Machine*>(done);
   auto machine = std::make_unique<Machine>(statement.text, given);
   __atomic_store_n(&statement.code, machine.get(), __ATOMIC_RELEASE);
   simt::stored_variables().leave_out(&statement.code, sizeof statement.code);
@@ -191,12 +199,15 @@ const Machine& prepare(SimtPtx& statement, const std::uint64_t* operands, const 
 }
 
 const Machine& prepare_in_kernel(simt::BlockRunner& block, SimtPtx& statement, const std::uint64_t* operands,
-                                 const char* constraints) {
+                                 const char* constraints, std::uintptr_t caller) {
   char text[400] = {};
   {
+    const std::vector<AsmOperand> given = given_operands(operands, constraints);
+    for (const AsmOperand& operand : given)
+      if (operand.text != nullptr) simt::note_text(operand.text, simt::kWholeText, caller);
     const simt::check::NothingRecorded guard;
     try {
-      return prepare(statement, operands, constraints);
+      return prepare(statement, given);
     } catch (const simt::ptx::PtxError& error) {
       std::strncpy(text, error.what(), sizeof text - 1);
     }
@@ -208,10 +219,16 @@ const Machine& prepare_in_kernel(simt::BlockRunner& block, SimtPtx& statement, c
 
 extern "C" void simt_ptx(SimtPtx* statement, std::uint64_t* operands, const char* constraints) {
   simt::BlockRunner& block = simt::BlockRunner::in_kernel("inline PTX");
-  const void* code = __atomic_load_n(&statement->code, __ATOMIC_ACQUIRE);
-  const Machine& machine = code != nullptr ? *static_cast<const Machine*>(code)
-                                           : prepare_in_kernel(block, *statement, operands, constraints);
   const std::uintptr_t caller = reinterpret_cast<std::uintptr_t>(__builtin_return_address(0)) - 1;
+  const void* code = __atomic_load_n(&statement->code, __ATOMIC_ACQUIRE);
+  const Machine& machine = code != nullptr
+                               ? *static_cast<const Machine*>(code)
+                               : prepare_in_kernel(block, *statement, operands, constraints, caller);
+  if (!machine.has_constants(operands))
+    block.raise(
+        simt::FaultKind::bad_ptx,
+        "An operand of \"n\" or \"C\" is a constant: every use of the statement brings what the first "
+        "has brought. Write \"r\" or \"l\" for a number that changes.");
   simt::check::note_registers(simt::check::Kind::read, operands, machine.operand_bytes(), caller);
   machine.run(operands, block, caller);
   simt::check::note_registers(simt::check::Kind::write, operands, machine.operand_bytes(), caller);

@@ -2,6 +2,7 @@
 /// @file
 /// A template made ready to run: a list of steps over 8-byte slots, one or two for each register.
 
+#include <algorithm>
 #include <cstdint>
 #include <cstring>
 #include <vector>
@@ -97,10 +98,20 @@ class Machine {
   /// `operands`: their slots, before and after.
   void run(std::uint64_t* operands, BlockRunner& block, std::uintptr_t caller) const;
   std::size_t operand_bytes() const { return operand_slots_ * sizeof(std::uint64_t); }
+  /// Whether the operands of "n" and "C" are those that the template was read with.
+  bool has_constants(const std::uint64_t* operands) const {
+    return std::ranges::all_of(constants_, [&](const Constant& c) { return operands[c.slot] == c.value; });
+  }
 
  private:
+  struct Constant {
+    unsigned slot;
+    std::uint64_t value;
+  };
+
   void run_steps(const Frame& frame) const;
 
+  std::vector<Constant> constants_;
   std::vector<Step> steps_;
   unsigned slots_ = 0, operand_slots_ = 0;
   bool straight_ = true;  ///< no branch

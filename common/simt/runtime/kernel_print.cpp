@@ -15,7 +15,6 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <limits>
 #include <mutex>
 
 #include "simt/check/recorder.hpp"
@@ -68,17 +67,6 @@ class Prints {
 };
 
 constinit Prints prints;
-
-constexpr std::size_t kWholeText = std::numeric_limits<std::size_t>::max();
-
-/// Tells check mode of a text that is about to be read, byte by byte: only reading shows where it ends.
-void note_text(const char* text, std::size_t most, std::uintptr_t caller) {
-  if (check::active_recorder == nullptr) return;
-  for (std::size_t i = 0; i < most; ++i) {
-    check::note_runtime_access(check::Kind::read, text + i, 1, false, caller);
-    if (text[i] == '\0') return;
-  }
-}
 
 /// Moves on past what comes next of these characters. True if there was any.
 bool skip(const char*& at, const char* characters) {
@@ -177,6 +165,14 @@ int print_in_kernel(const char* format, ...) {
 }
 
 }  // namespace
+
+void note_text(const char* text, std::size_t most, std::uintptr_t caller) {
+  if (check::active_recorder == nullptr) return;
+  for (std::size_t i = 0; i < most; ++i) {
+    check::note_runtime_access(check::Kind::read, text + i, 1, false, caller);
+    if (text[i] == '\0') return;
+  }
+}
 
 void put_out_prints() { prints.put_out(); }
 

@@ -54,7 +54,7 @@ constexpr bool fits() {
     case 'n':
       return whole;
     case 'C':
-      return std::is_convertible_v<T, const char*>;
+      return std::is_same_v<T, const char*>;
     default:
       return false;
   }

@@ -361,8 +361,10 @@ std::optional<std::uint64_t> Detector::first_unwritten(const DeviceRange& alloca
 
 /// What lies between the members of a struct holds no value, and a copy of the struct reads it all the same.
 /// Where the kernel knows the memory by no struct's type, a word of which some bytes hold a value and others
-/// do not, within an access of several words, passes for padding.
+/// do not, within an access of several words, passes for padding. What is atomic or volatile copies no
+/// struct.
 bool Detector::is_padding(const Touch& touch, unsigned bytes) {
+  if (touch.atomic || touch.access.is_volatile) return false;
   if (const auto known = memory_map().is_padding(touch.access.space, touch.offset, bytes)) return *known;
   if (touch.access.bytes < 8) return false;
   const std::uint64_t begin = touch.offset / touch.access.bytes * touch.access.bytes;

@@ -5,6 +5,7 @@
 
 #include <cstdlib>
 #include <cuda/atomic>
+#include <cuda/pipeline>
 
 constexpr int kRounds = 10;
 
@@ -128,6 +129,23 @@ __global__ void flags(unsigned* y) {
   *mine = 3;
 }
 
+/// 16 bytes a lane by pointers to float, then with a promise of their alignment, and two bytes.
+__global__ void copies_by_types(const float* x, float* y) {
+  __shared__ alignas(16) float tile[2][32][4];
+  __shared__ char letters[32][2];
+  const unsigned lane = threadIdx.x;
+  auto pipe = cuda::make_pipeline();
+  pipe.producer_acquire();
+  cuda::memcpy_async(tile[0][lane], &x[4 * lane], 4 * sizeof(float), pipe);
+  cuda::memcpy_async(tile[1][lane], &x[4 * lane], cuda::aligned_size_t<16>(4 * sizeof(float)), pipe);
+  cuda::memcpy_async(letters[lane], reinterpret_cast<const char*>(&x[lane]), 2, pipe);
+  const char letter = letters[lane][1];  // so small a copy is made at once
+  pipe.producer_commit();
+  pipe.consumer_wait();
+  y[lane] = tile[0][lane][3] + tile[1][lane][3] + static_cast<float>(letter);
+  pipe.consumer_release();
+}
+
 void launch_all(float* floats, unsigned* numbers) {
   heap<<<1, 32>>>(floats);
   heap_of_earlier_launch<<<1, 32>>>(floats);
@@ -138,6 +156,8 @@ void launch_all(float* floats, unsigned* numbers) {
   bits_by_active_masks<<<1, 32>>>(numbers);
   four_floats<<<1, 32>>>(reinterpret_cast<float4*>(floats));
   flags<<<1, 32>>>(numbers);
+  cudaMemset(floats, 0, 128 * sizeof(float));
+  copies_by_types<<<1, 32>>>(floats, reinterpret_cast<float*>(numbers));
 }
 
 #line 1 "/usr/include/nothing.h"

@@ -16,6 +16,7 @@ FOLDER = pathlib.Path(__file__).resolve().parent
 # By kernel: requests to memory.
 EXPECTED = {
     "bits_by_active_masks": {"global_store": 1},
+    "copies_by_types": {"global_load": 4 + 1 + 2, "shared_store": 2, "shared_load": 1 + 2, "global_store": 1},
     "flags": {"global_store": 3},
     "four_floats": {"global_atomic": 1},
     "heap": {"global_load": 1 + 10, "global_store": 1 + 10 + 1},

@@ -36,29 +36,55 @@ constexpr std::size_t alignment_of_pointers() {
   return 1;
 }
 
-/// The copies of the thread with that rank among as many that share the work. CUDA copies in pieces as large
-/// as the alignment that it is promised.
 template <class To, class From, class Size>
-void issue_copies(To* to, const From* from, const Size& size, std::size_t rank, std::size_t threads) {
-  const auto bytes = static_cast<std::size_t>(size);
-  const std::uintptr_t addresses =
-      reinterpret_cast<std::uintptr_t>(to) | reinterpret_cast<std::uintptr_t>(from);
-  simt_check(
-      addresses % std::max(kPromised<Size>, alignment_of_pointers<To, From>()) == 0 &&
-          bytes % kPromised<Size> == 0,
-      "memcpy_async's addresses and size are multiples of the alignment that cuda::aligned_size_t, or the "
-      "type of the pointers, promises");
-  const std::uintptr_t bits = addresses | bytes;
-  const std::size_t piece = bits % 16 == 0 ? 16 : bits % 8 == 0 ? 8 : bits % 4 == 0 ? 4 : 1;
-  const bool asynchronous = simt_copies_asynchronously(to, from) != 0;
+constexpr std::size_t kAlignment = std::max(kPromised<Size>, alignment_of_pointers<To, From>());
+
+/// The copies of the thread with that rank among as many that share the work.
+inline void copy_pieces(void* to, const void* from, std::size_t bytes, std::size_t piece, bool asynchronous,
+                        std::size_t rank, std::size_t threads) {
   for (std::size_t at = rank * piece; at < bytes; at += threads * piece) {
-    auto* const target = reinterpret_cast<unsigned char*>(to) + at;
-    auto* const source = reinterpret_cast<const unsigned char*>(from) + at;
+    auto* const target = static_cast<unsigned char*>(to) + at;
+    auto* const source = static_cast<const unsigned char*>(from) + at;
     if (asynchronous)
       simt_async_copy(target, source, piece, 0);
     else
       ::memcpy(target, source, piece);
   }
+}
+
+/// Both addresses as one number, whose lowest bits tell how they are aligned.
+template <class Size, class To, class From>
+std::uintptr_t checked_addresses(To* to, const From* from, std::size_t bytes) {
+  const std::uintptr_t addresses =
+      reinterpret_cast<std::uintptr_t>(to) | reinterpret_cast<std::uintptr_t>(from);
+  simt_check(addresses % kAlignment<To, From, Size> == 0 && bytes % kPromised<Size> == 0,
+             "memcpy_async's addresses and size are multiples of the alignment that cuda::aligned_size_t, or "
+             "the type of the pointers, promises");
+  return addresses;
+}
+
+/// CUDA's C++ library goes by types alone: it copies in pieces as large as the alignment that they promise,
+/// up to 16 bytes, the last one whole, too. Pieces of less than 4 bytes are copied at once.
+template <class To, class From, class Size>
+void issue_copies(To* to, const From* from, const Size& size, std::size_t rank, std::size_t threads) {
+  const auto bytes = static_cast<std::size_t>(size);
+  checked_addresses<Size>(to, from, bytes);
+  constexpr std::size_t piece = std::min(kAlignment<To, From, Size>, std::size_t{16});
+  simt_check(
+      bytes % piece == 0,
+      "memcpy_async's size is a multiple of the pieces that it copies, each as large as the alignment that "
+      "cuda::aligned_size_t, or the type of the pointers, promises, and at most 16 bytes");
+  copy_pieces(to, from, bytes, piece, piece >= 4 && simt_copies_asynchronously(to, from) != 0, rank, threads);
+}
+
+/// Cooperative groups look at the addresses and at the size.
+template <class To, class From, class Size>
+void issue_copies_by_address(To* to, const From* from, const Size& size, std::size_t rank,
+                             std::size_t threads) {
+  const auto bytes = static_cast<std::size_t>(size);
+  const std::uintptr_t bits = checked_addresses<Size>(to, from, bytes) | bytes;
+  const std::size_t piece = bits % 16 == 0 ? 16 : bits % 8 == 0 ? 8 : bits % 4 == 0 ? 4 : 1;
+  copy_pieces(to, from, bytes, piece, simt_copies_asynchronously(to, from) != 0, rank, threads);
 }
 
 }  // namespace simt
@@ -68,7 +94,7 @@ namespace cooperative_groups {
 /// Copies `bytes` in pieces of up to 16, dealt out to the threads in turn.
 template <class Group, class To, class From, class Size>
 void memcpy_async(const Group& group, To* to, const From* from, const Size& bytes) {
-  simt::issue_copies(to, from, bytes, group.thread_rank(), group.num_threads());
+  simt::issue_copies_by_address(to, from, bytes, group.thread_rank(), group.num_threads());
   simt_async_commit();
 }
 

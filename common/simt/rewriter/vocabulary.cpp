@@ -223,6 +223,7 @@ class Vocabulary {
       const Token& token = tokens[--i];
       if (token.kind == TokenKind::close_bracket) ++depth;
       if (depth == 0 && text(token) == "namespace") return true;
+      if (depth == 0 && (text(token) == ";" || text(token) == "{" || text(token) == "}")) return false;
       if (depth == 0) ++words;
       if (token.kind == TokenKind::open_bracket) --depth;
     }

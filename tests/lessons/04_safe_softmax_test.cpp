@@ -586,9 +586,12 @@ TEST_CASE("handles 200 short rows, no rows, and rows of no columns", "[l04][safe
   if (const Profile* profile = profile_of(outcome_of_many)) require_busy_blocks(*profile, kWarp / 200.0);
   Random random(case_seed());  // for more rows, of which no kernel knows how many
   const Col few = drawn::few_columns(random);
-  check(with_row_strides(drawn::rows(random.integer(1100, 3000), few, random),
-                         few + drawn::few_between(random), few + drawn::few_between(random)),
-        {.check = CheckMode::never});
+  for (const bool have_gaps : {false, true}) {
+    const Col x_gap = have_gaps ? drawn::few_between(random) : 0,
+              y_gap = have_gaps ? drawn::few_between(random) : 0;
+    check(with_row_strides(drawn::rows(random.integer(1100, 3000), few, random), few + x_gap, few + y_gap),
+          {.check = CheckMode::never});
+  }
   check(random_problem(1, 4096 * random.integer(2, 3)));  // whole tiles, which may have a fast path
   // Among them no rows of more columns than there may be rows.
   for (const auto& [rows, cols] : {std::pair<Col, Col>{0, 7}, {3, 0}, {0, 0}, {0, kMaxRows + 1}}) {

@@ -384,6 +384,7 @@ void check_gaps(Entry<Product> entry) {
       for (const std::vector<std::int64_t>& gaps : drawn::gaps_around_fours(3, random)) {
         const std::int64_t M = eights(), N = eights(), K = eights();
         check_with(random_problem(M, N, K), a, b, gaps);
+        if (a != b) check_with(random_problem(M, M, M), a, b, gaps);
       }
   const Problem whole = random_problem(128 * random.integer(2, 3), 256, 32);
   const auto gap = [&] { return random.integer(1, 9); };

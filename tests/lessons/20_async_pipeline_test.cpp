@@ -524,7 +524,10 @@ TEST_CASE("multiplies matrices of sizes that tiles do not divide", "[l20][matmul
 TEST_CASE("multiplies transposed matrices into rows and into columns", "[l20][matmul_staged][points:2]") {
   for (const Layout a : {row_major, column_major})
     for (const Layout b : {column_major, row_major})
-      for (const Layout c : {row_major, column_major}) check_product(random_problem(72, 44, 50, a, b, c), 2);
+      for (const Layout c : {row_major, column_major}) {
+        check_product(random_problem(72, 44, 50, a, b, c), 2);
+        check_product(random_problem(48, 48, 48, a, b, c), 2);
+      }
   // Columns that cannot be copied four at a time.
   check_product(random_problem(70, 41, 52, column_major, row_major), 3);
   check_product(random_problem(131, 133, 20, column_major, column_major), kMaxStages);

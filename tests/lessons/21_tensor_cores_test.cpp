@@ -633,6 +633,7 @@ TEST_CASE("multiplies matrices by rows and by columns, into rows and into column
     for (const Layout b : kLayouts) {
       check_product<bfloat16, float>(sixteen_bit_problem(72, 80, 88, a, b, row_major));
       check_product<float16, float>(sixteen_bit_problem(24, 136, 40, a, b, column_major));
+      check_product<bfloat16, float>(sixteen_bit_problem(48, 48, 48, a, b, row_major));
     }
 }
 
@@ -662,9 +663,9 @@ TEST_CASE("multiplies parts of larger matrices, and leaves what lies between the
   check_product<float16, float>(
       sixteen_bit_problem(kBlockCols, kBlockRows, 16, by_rows, by_rows, column_major),
       with_shifted_array(3, 2, 4));
-  check_product<bfloat16, float>(sixteen_bit_problem(2 * kBlockRows, 3 * kBlockCols, 16));
-  check_product<float16, float>(
-      sixteen_bit_problem(3 * kBlockCols, 2 * kBlockRows, 16, by_columns, by_rows, column_major));
+  check_product<bfloat16, float>(sixteen_bit_problem(2 * kBlockRows, 2 * kBlockCols, 3 * kBlockDepth));
+  check_product<float16, float>(sixteen_bit_problem(3 * kBlockCols, 2 * kBlockRows, 2 * kBlockDepth,
+                                                    by_columns, by_rows, column_major));
   for (const Problem& drawn : drawn_problems(8)) check_all(drawn);
 }
 

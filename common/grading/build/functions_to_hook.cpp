@@ -143,17 +143,25 @@ class UnhookedAccesses {
     read_ = written_ = false;
   }
 
-  /// Whether what a statement reaches by an index, or stores to, has the hooks that stood before it.
+  /// Whether what a statement reaches by an index, or stores to, or loads as volatile, has the hooks that
+  /// stood before it.
   bool goes_by_hooks(std::string_view statement) const {
     constexpr std::string_view kVolatile = " ={v} ";
     const bool is_volatile = statement.find(kVolatile) != std::string_view::npos;
     const std::string_view equals_sign = is_volatile ? kVolatile : kEquals;
     const std::size_t equals = statement.find(equals_sign);
     if (equals == std::string_view::npos || operands_of(statement)) return true;
-    const std::string_view target = statement.substr(0, equals);
-    const bool stores = is_indexed(target) || (target.find("D.") != std::string_view::npos &&
-                                               !locals_.contains(variable_of(target)));
-    return (written_ || !stores) && (read_ || !is_indexed(statement.substr(equals + equals_sign.size())));
+    const std::string_view target = statement.substr(0, equals),
+                           source = statement.substr(equals + equals_sign.size());
+    // What is constant and not volatile has no load: the compiler knows it.
+    const bool stores = is_indexed(target) || is_outside(target),
+               loads = is_indexed(source) || (is_volatile && is_outside(source));
+    return (written_ || !stores) && (read_ || !loads);
+  }
+
+  /// Whether a reference leads to a variable that is no local one of the function.
+  bool is_outside(std::string_view reference) const {
+    return reference.find("D.") != std::string_view::npos && !locals_.contains(variable_of(reference));
   }
 
   /// Whether a statement is such as "_3 = &_2->atD.7[_1];", which often stands behind a hook or before one.

@@ -216,16 +216,12 @@ class Vocabulary {
                               (i + 1 < tokens.size() && tokens[i + 1].kind == TokenKind::scope));
   }
 
-  /// Of `namespace simt`, `namespace [[deprecated]] simt`, `namespace other = ::simt`.
+  /// Of `namespace simt`, with attributes of any kind in between, or `namespace other = ::simt`.
   bool is_in_namespace_definition(const std::vector<Token>& tokens, std::size_t i) const {
-    int depth = 0;  // of brackets
-    for (int words = 0; i > 0 && words < 4;) {
-      const Token& token = tokens[--i];
-      if (token.kind == TokenKind::close_bracket) ++depth;
-      if (depth == 0 && text(token) == "namespace") return true;
-      if (depth == 0 && (text(token) == ";" || text(token) == "{" || text(token) == "}")) return false;
-      if (depth == 0) ++words;
-      if (token.kind == TokenKind::open_bracket) --depth;
+    while (i > 0) {
+      const std::string before = text(tokens[--i]);
+      if (before == "namespace") return true;
+      if (before == ";" || before == "{" || before == "}") return false;
     }
     return false;
   }

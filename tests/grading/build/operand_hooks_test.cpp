@@ -184,6 +184,7 @@ TEST_CASE("an index is followed where the compiler has set no hook, but not into
   CHECK(follows(body + "ownD.7.atD.8[_2] = 1.0e+0;\n"));
   CHECK(follows(body + "_6 ={v} ownD.7.atD.8[_2];\n"));
   CHECK(follows(body + "boxD.7 ={v} _2;\n"));
+  CHECK(follows(body + "_6 ={v} boxD.7.bitsD.8;\n"));
   CHECK_FALSE(follows("floatD.4 course::foldD.5 (struct BoxD.6 & aD.8, struct BoxD.6 boxD.7)\n" + body +
                       "boxD.7 = D.122095;\n  boxD.7.xD.9[_2] = _3;\n"));
   CHECK(follows("  static const struct OwnD.6 ownD.7 = {.atD.8={1.0e+0}};\n" + body +

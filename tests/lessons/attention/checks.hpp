@@ -168,7 +168,8 @@ using Masks = std::vector<reference::Mask>;
 using WideChange = std::function<Problem(const Problem&)>;
 
 /// @brief A small problem: of 64 or 128 dimensions; of more queries, more keys, as many, or one query; with
-/// one of the masks; with the change or without it. In ten turns, each comes with each of the others.
+/// one of the masks; with the change or without it. In eight turns, any two of these come together, if there
+/// are one or two masks. Where heads may share keys, they do, but not beside as many queries as keys.
 Problem wide_problem(Int turn, bool grouped, const Masks& masks, const WideChange& change);
 
 /// @brief Right in 64 and 128 dimensions, for which kernels have copies of 16 bytes, where these do not fit:

@@ -329,13 +329,14 @@ std::vector<Problem> drawn_problems(const Takes& takes, Int max_dim, bool backwa
                            backward),
           true, placed);
   }
-  const Int D = chance(random, 2) ? most_wide : kTile, N = D == kTile ? 4 * kTile : 2 * kTile;
+  const Int D = chance(random, 2) ? most_wide : kTile, Nq = most_of(D);
+  const bool has_batches = chance(random, 2);
+  const Int Nk = D == kTile || has_batches ? Nq : 2 * kTile;  // heads of a group are many
   reference::Mask of_dense{.causal = causal_of(takes, chance(random, 2))};
-  if (takes.window) of_dense.window = random.integer(2, N - 1);
-  Problem dense = random_problem(whole_sizes(chance(random, 2), N, N, D, takes), of_dense);
-  dense.scale *= 1.5f;
+  if (takes.window) of_dense.window = random.integer(2, Nk - 1);
+  Problem dense = random_problem(whole_sizes(has_batches, Nq, Nk, D, takes), of_dense);
   if (chance(random, 2)) dense = with_any_sink(std::move(dense));
-  add(std::move(dense), chance(random, 2), Placed::dense);
+  add(with_high_scores(std::move(dense), backward), chance(random, 2), Placed::dense);
   return problems;
 }
 

@@ -26,12 +26,13 @@ enum class Heads { any, few };
 /// more; with more than 64 dimensions; with 400 keys or more; with both, but fewer keys; with many heads in a
 /// group. Where there are windows, a sixth has a short one, sinks, a learned sink, and keys that are hidden
 /// between them. One problem's scores lie far below 0, without a learned sink, or far above. Where nothing is
-/// counted, one more has steep scores, and three have whole tiles of 128, in 64 dimensions or in as many as
-/// 128 or 256, in two batches or in groups. One of these has steep scores and nothing besides a causal mask;
-/// one has high scores and all that the kernel takes; one of them has more queries and one more keys, and one
-/// has all rows at multiples of 16 bytes. The third is dense, has as many queries as keys, and a window, if
-/// there are any. Q, K, V and the results have layouts of their own. Some scales are negative, but not in 16
-/// bits. `backward`: the scores are fair to gradients.
+/// counted, one more has steep scores, and three have whole tiles of 64, several of them in each direction,
+/// in 64 dimensions or in as many as 128 or 256, in two batches or in groups. One of these has steep scores
+/// and nothing besides a causal mask; one has high scores and all that the kernel takes; one of them has more
+/// queries than the other, and one has all rows at multiples of 16 bytes. The third is dense, mostly with as
+/// many queries as keys, and has high scores and a window, if there are any. Q, K, V and the results have
+/// layouts of their own. Some scales are negative, but not in 16 bits. `backward`: the scores are fair to
+/// gradients.
 std::vector<Problem> drawn_problems(const Takes& takes, Int max_dim, bool backward, const Change& change = {},
                                     Heads heads = Heads::any);
 

@@ -108,11 +108,11 @@ std::int64_t row_stride(std::int64_t cols, Random& random, bool far) {
 }
 
 std::int64_t few_columns(Random& random) {
-  return random.integer(0, 1) == 1 ? 4 * random.integer(9, 40) : random.integer(33, 160);
+  return random.integer(0, 1) == 1 ? 4 * random.integer(33, 40) : random.integer(33, 160);
 }
 
 std::int64_t few_between(Random& random) {
-  return random.integer(0, 1) == 1 ? 4 * random.integer(0, 2) : random.integer(0, 9);
+  return random.integer(0, 1) == 1 ? 4 * random.integer(1, 2) : random.integer(1, 9);
 }
 
 std::vector<std::vector<std::int64_t>> gaps_around_fours(std::size_t arrays, Random& random) {

@@ -34,9 +34,9 @@ Strides strides(std::int64_t rows, std::int64_t cols, Random& random);
 /// Close together or with a gap; or `far`: twice as far at least.
 std::int64_t row_stride(std::int64_t cols, Random& random, bool far = false);
 
-/// Of a thousand rows and more: 33 to 160 columns, in half of the cases a multiple of 4.
+/// Of a thousand rows and more: 33 to 160 columns, in half of the cases a multiple of 4 above 128.
 std::int64_t few_columns(Random& random);
-/// After each of these: 0 to 9 numbers, in half of the cases a multiple of 4.
+/// After each of these: 1 to 9 numbers, in half of the cases a multiple of 4.
 std::int64_t few_between(Random& random);
 
 /// @brief Gaps behind the rows of so many arrays: an odd one in each array in turn, with multiples of 4 in

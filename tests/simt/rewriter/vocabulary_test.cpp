@@ -56,6 +56,7 @@ TEST_CASE("a name of the simulator's that macros make is refused", "[rewriter][v
   const auto [line, name] =
       GENERATE(table<std::string, std::string>({{"namespace simt { int x; }", "simt"},
                                                 {"namespace [[deprecated(\"[\")]] simt { int x; }", "simt"},
+                                                {"namespace __attribute__((aligned(8))) simt { }", "simt"},
                                                 {"namespace s = ::simt;", "simt"},
                                                 {"using namespace simt;", "simt"},
                                                 {"\n\nauto f = ::simt::queue;", "simt"},
@@ -88,6 +89,7 @@ TEST_CASE("what only a host's compiler knows is refused by its name", "[rewriter
                                        {"#if 0\n#if 0\n#endif\n#elif 1\n__rdtsc();\n#endif", "__rdtsc"},
                                        {"#define A __thread", "__thread"},
                                        {"namespace [[deprecated]] simt {}", "does without simt"},
+                                       {"namespace __align__(8) simt {}", "does without simt"},
                                        {"_ZTbox();", "_ZTbox"},
                                        {"__shared(x); __syncthr(); __device();", "__shared"},
                                        {"auto x = _mm_loadu_ps(a);", "_mm_loadu_ps"},

@@ -2,7 +2,7 @@
 // lesson: 19
 // word: A lesson's file has no __atomic_store_n
 // verdict: fail
-// most: 41
+// most: 43
 // trick: output
 // naive: no
 

@@ -233,7 +233,7 @@ TEST_CASE("problems of unknown sizes have what they are for, whatever the seed")
   for (int seed = 0; seed < 10; ++seed) {
     grading::current_case().name = "seed " + std::to_string(seed);
     const std::vector<Problem> drawn = drawn_problems(kTakesAll, 128, seed % 2 == 1);
-    REQUIRE(drawn.size() == 9);
+    REQUIRE(drawn.size() == 10);
     for (const Problem& p : drawn) {
       INFO(describe(p));
       CHECK(p.D() % 8 == 0);
@@ -252,19 +252,23 @@ TEST_CASE("problems of unknown sizes have what they are for, whatever the seed")
     const Problem& steep = drawn[6];  // what a causal mask hides lies above what is seen, a sink above all
     CHECK((steep.mask.causal && steep.K(0, 0, steep.Nk() - 1, 0) - steep.K(0, 0, 60, 0) >= 128.0f));
     CHECK((*steep.sink)(steep.H() - 1) > 1900.0f);
-    for (const Problem& whole : {drawn[7], drawn[8]})
-      CHECK((whole.Nq() == 128 && whole.Nk() % 64 == 0 && whole.D() % 64 == 0));
-    CHECK((drawn[7].D() != drawn[8].D() && drawn[7].B() != drawn[8].B()));
-    CHECK((!drawn[7].sink && drawn[8].sink));
+    const auto& [plain, full, dense] = std::tie(drawn[7], drawn[8], drawn[9]);
+    for (const Problem& whole : {plain, full, dense})
+      CHECK((whole.Nq() % 128 == 0 && whole.Nk() % 64 == 0 && whole.D() % 64 == 0));
+    CHECK((plain.D() != full.D() && plain.B() != full.B() && plain.Nq() != full.Nq()));
+    CHECK((!plain.sink && plain.mask.window > plain.Nk() && plain.mask.sinks == 0));
+    CHECK((full.sink && full.mask.window < full.Nk() && full.mask.sinks > 0));
+    CHECK((plain.placed == Placed::aligned) != (full.placed == Placed::aligned));
+    CHECK((dense.placed == Placed::dense && dense.mask.window < dense.Nk() && dense.Nq() == 256));
     CHECK(std::ranges::count_if(drawn, [](const Problem& p) { return !p.sink && is_far_below_0(p); }) == 1);
     for (const auto has : {+[](const Problem& p) { return p.mask.causal; },
                            +[](const Problem& p) { return p.mask.window <= p.Nk() + 20; },
                            +[](const Problem& p) { return p.format == Format16::float16; }}) {
       const auto having = std::ranges::count_if(drawn, has);
-      CHECK((having >= 1 && having <= 8));
+      CHECK((having >= 1 && having <= 9));
     }
     const std::vector<Problem> negative = drawn_problems({}, 128, false);
-    CHECK(negative.size() == 8);
+    CHECK(negative.size() == 9);
     CHECK(std::ranges::count_if(negative, is_far_below_0) == 1);
     CHECK(std::ranges::any_of(negative, [](const Problem& p) { return p.scale < 0; }));
   }

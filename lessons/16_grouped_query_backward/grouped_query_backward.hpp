@@ -20,9 +20,9 @@ inline constexpr std::int64_t kMaxDim = 128;  ///< numbers in a query, key or va
 ///         dV are 0; without keys dQ is 0.
 /// Launch: three kernels, one after the other: delta; dK and dV; dQ. One that has nothing to write is not
 ///         launched. The blocks of each share tiles and heads. Returns once they have been accepted.
-/// Domain: a weight of 0 takes no part in dS, whatever V and dO hold. A query that sees no key, or
-///         only scores of -inf, so that its lse is -inf, has dQ = 0 and no part in dK and dV. NaN in lse, Q,
-///         K, V, O or dO makes what it enters NaN, also as 0 times NaN.
+/// Domain: a weight of 0 takes no part in dS, whatever V and dO hold. A query that sees no key, or only
+///         scores of -inf, so that its lse is -inf, has dQ = 0 and no part in dK and dV. NaN in lse, Q, K,
+///         V, O or dO makes what it enters NaN, also as 0 times NaN.
 /// Error:  at most twice that of a plain float32 implementation. The same input gives the same bits every
 ///         time: no sum is left to chance.
 /// Cost:   the kernel of dK and dV reads K and V once, for all heads that share them, and Q and dO at most

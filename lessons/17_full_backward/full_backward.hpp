@@ -48,9 +48,9 @@ void attention_forward(View<const float, 4> Q, View<const float, 4> K, View<cons
 ///         dQ is 0.
 /// Launch: at most four kernels: delta; dK and dV; dQ; with a sink, dsink. One that has nothing to write is
 ///         not launched. Returns once they have been accepted.
-/// Domain: a weight of 0 takes no part in dS, whatever V and dO hold. A query that sees no key, or
-///         only scores of -inf, so that its lse is -inf, has dQ = 0 and no part in dK and dV. NaN in lse, Q,
-///         K, V, O or dO makes what it enters NaN, also as 0 times NaN within the tiles that meet.
+/// Domain: a weight of 0 takes no part in dS, whatever V and dO hold. A query that sees no key, or only
+///         scores of -inf, so that its lse is -inf, has dQ = 0 and no part in dK and dV. NaN in lse, Q, K,
+///         V, O or dO makes what it enters NaN, also as 0 times NaN within the tiles that meet.
 /// Error:  at most twice that of a plain float32 implementation. The same input gives the same bits every
 ///         time, and a window that hides nothing those of none: no sum is left to chance.
 /// Cost:   reads Q and dO at most twice for every 64 keys, and K and V at most twice for every 64 queries of

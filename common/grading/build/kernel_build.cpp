@@ -208,16 +208,22 @@ Arguments prelude_options(const Job& job) {
                      Arguments{kNoVariableLength, "-include", kPrelude, "-include", "simt_hide_mode.h"});
 }
 
+bool is_lessons_kernel(const Job& job) { return job.program == nullptr && !job.joined; }
+
+/// Whether words that are no CUDA C++ are refused.
+bool takes_only_cuda(const Job& job) {
+  return is_lessons_kernel(job) && (job.box == nullptr || job.box->only_cuda);
+}
+
 /// Makes C++ of the job's CUDA source, in the file `output`, and refuses what is none. False: job.failure
 /// tells why.
 bool rewrite_source(Job& job, const std::string& output) {
   const std::string deps = job.scratch / "rewriter.d";
   Arguments rewrite{job.toolchain.rewriter, job.source, "-o", output, "--depfile", deps,
                     "--own-headers",        kShim};
-  const bool is_lesson = job.program == nullptr && !job.joined;
   if (job.program != nullptr) rewrite.push_back("--nested-launches");
-  if (is_lesson) rewrite.insert(rewrite.end(), {"--own-lines", "--guard-host"});
-  if (is_lesson && (job.box == nullptr || job.box->only_cuda)) rewrite.push_back("--only-cuda");
+  if (is_lessons_kernel(job)) rewrite.insert(rewrite.end(), {"--own-lines", "--guard-host"});
+  if (takes_only_cuda(job)) rewrite.push_back("--only-cuda");
   if (job.program != nullptr && job.program->architecture != 0)
     rewrite.insert(rewrite.end(), {"--arch", std::to_string(job.program->architecture)});
   if (!run_tool(job, concatenate(rewrite, include_options(job)))) return false;
@@ -245,10 +251,8 @@ Arguments compiler_for(const Job& job, const Arguments& included) {
 /// Refuses a lesson's file whose macros make names of the simulator's: only the preprocessor knows them all.
 /// `rewritten`: what has become of the file. False: job.failure tells why.
 bool examine_names_after_macros(Job& job, const std::string& rewritten, const Arguments& included) {
-  const bool is_lesson = job.program == nullptr && !job.joined;
-  const bool only_cuda = job.box == nullptr || job.box->only_cuda;
   const fs::path source = job.box == nullptr ? job.absolute(job.source) : job.box->course / job.source;
-  if (!is_lesson || !only_cuda || !may_make_names(read_file(source))) return true;
+  if (!takes_only_cuda(job) || !may_make_names(read_file(source))) return true;
   const std::string preprocessed = job.scratch / "kernel.ii";
   const Arguments preprocess{"-E", "-fpch-preprocess", rewritten, "-o", preprocessed};
   return run_tool(job, concatenate(compiler_for(job, included), preprocess)) &&
@@ -528,8 +532,8 @@ bool link_joined(Job& job, std::size_t index, const fs::path& library) {
 }
 
 bool build_library_for_gpu(Job& job, const fs::path& library, const Arguments& architectures) {
-  const bool only_cuda = job.box == nullptr || job.box->only_cuda;
-  if (only_cuda && !run_tool(job, {job.toolchain.rewriter, job.source, "--examine", "--own-headers", kShim}))
+  if (takes_only_cuda(job) &&
+      !run_tool(job, {job.toolchain.rewriter, job.source, "--examine", "--own-headers", kShim}))
     return false;
   const GpuToolchain& gpu = job.toolchain.gpu.value();
   const std::string object = job.scratch / "kernel.o", depfile = job.scratch / "compiler.d";

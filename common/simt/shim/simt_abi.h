@@ -72,15 +72,15 @@ enum SimtAtomic { simt_atomic_update, simt_atomic_exchange, simt_atomic_compare,
 /// For whom it is one.
 enum SimtScope { simt_scope_thread, simt_scope_block, simt_scope_device };
 
-/// Atomic operations on a word of 1, 2, 4 or 8 bytes, by its bits. They are carried out by the runtime as
-/// soon as check mode knows of them, and nothing of a kernel's own runs in between. A place to give way as
-/// well. Each gives what was there.
+/// Atomic operations on a word of 1, 2, 4 or 8 bytes, by its bits. The runtime carries them out, after check
+/// mode has noted them. A place to give way as well. Each gives what was there.
 std::uint64_t simt_word_load(const void* address, unsigned bytes, SimtScope scope);
 std::uint64_t simt_word_exchange(void* address, unsigned bytes, SimtScope scope, std::uint64_t value);
 /// The word becomes `desired` if it is `expected`.
 std::uint64_t simt_word_compare(void* address, unsigned bytes, SimtScope scope, std::uint64_t expected,
                                 std::uint64_t desired);
-/// The word becomes change(the word, value).
+/// The word becomes change(the word, value). That is compiled with the kernel: what it reads and stores is
+/// noted as all else.
 std::uint64_t simt_word_update(void* address, unsigned bytes, SimtScope scope,
                                std::uint64_t (*change)(std::uint64_t old, std::uint64_t value),
                                std::uint64_t value);

@@ -34,7 +34,7 @@ std::optional<PlatformName> parse_moodle_folder(std::string_view name);
 enum class Platform { canvas, moodle };
 
 /// @brief The platform that names of one class come from: what only one of the two can have made decides.
-/// Nothing if none does. What a platform makes, it begins; behind that a student may put whatever looks like
+/// Nothing if none does. What a platform makes, it begins; after that a student may put whatever looks like
 /// the other one's, with a classmate's name.
 std::optional<Platform> platform_of(const std::vector<std::string>& names);
 

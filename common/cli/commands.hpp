@@ -180,7 +180,7 @@ struct GradeArguments {
   std::string backend = "cpu";
   std::string isolation = "namespaces";
   bool as_root = false;
-  bool any_words = false;  ///< takes files that are no CUDA C++, for tests of what lies behind that
+  bool any_words = false;  ///< takes files that are no CUDA C++, for tests of what comes after that
   std::uint64_t seed = 0;
   std::string secret_seed;           ///< a number, or the name of a file with one; empty: no hidden cases
   unsigned jobs = 0;                 ///< 0: one for each core

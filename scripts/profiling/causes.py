@@ -8,7 +8,7 @@ CAUSES = {
                 "The sectors are the same. The machine code has both loops, and the count fits: 4 + 3 requests in place "
                 "of 4, or 8 + 7 in place of 8, for each row.",
     "sunk": "Every thread of the source reads the sum, but one alone uses it. In the machine code the read stands "
-            "behind that condition, so one warp reads in place of eight.",
+            "after that condition, so one warp reads in place of eight.",
     "uniform": "The compiler asks by VOTEU whether all lanes of a warp have a branch in common. There is no vote in "
                "the source.",
     "four_stores": "A thread stores eight columns of a row in two groups of four. The source asks for 16 bytes at once "

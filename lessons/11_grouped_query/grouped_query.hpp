@@ -18,7 +18,8 @@ inline constexpr std::int64_t kMaxDim = 128;  ///< numbers in a query, key or va
 ///         and O has stride 1, all others any, so that both [batch, head, seq, dim] and [batch, seq, head,
 ///         dim] come as they are. O and lse do not overlap anything; what lies between their rows stays as it
 ///         is. Without queries nothing is launched.
-/// Launch: one kernel, whose blocks share tiles and heads; returns once it has been accepted.
+/// Launch: one kernel; returns once it has been accepted. A block computes at most 128 rows of O, of heads of
+///         one batch that read the same head of K and V.
 /// Domain: lse is a natural logarithm. A query that sees no key, or only scores of -inf, gets O = 0 and
 ///         lse = -inf. NaN or +inf among the scores that a query sees makes its O and lse NaN. K may hold
 ///         anything where a query does not see it. A weight of 0 times NaN or an infinity in V is NaN, also

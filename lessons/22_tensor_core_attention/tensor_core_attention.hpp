@@ -29,12 +29,11 @@ constexpr std::int64_t keys_of_a_tile(std::int64_t D) { return D <= 128 ? 64 : 3
 /// Launch: one kernel, a block for each queries_of_a_block(D) of a head, with `causal` those with most keys
 ///         to load first; returns once it has been accepted.
 /// Domain: `scale` is finite and not negative; above 2¹²⁷ it may count as infinite. sink[h] joins the
-/// denominator of each row of head h,
-///         unscaled, and has no value. A query that sees no key, or only scores of -inf, gets O = 0 and lse
-///         = sink[h], or -inf without a sink. NaN or +inf among the scores that a query sees makes its O and
-///         lse NaN, and so does such a sink if it sees any key; if it sees none, it may. Where `scale` is 0,
-///         a product Q·Kᵀ of -inf may give a score of -inf or NaN. Tiles of keys_of_a_tile(D) keys that no
-///         query of a block sees change nothing, whatever they hold.
+///         denominator of each row of head h, unscaled, and has no value. A query that sees no key, or only
+///         scores of -inf, gets O = 0 and lse = sink[h], or -inf without a sink. NaN or +inf among the scores
+///         that a query sees makes its O and lse NaN, and so does such a sink if it sees any key; if it sees
+///         none, it may. Where `scale` is 0, a product Q·Kᵀ of -inf may give a score of -inf or NaN. Tiles of
+///         keys_of_a_tile(D) keys that no query of a block sees change nothing, whatever they hold.
 /// Error:  S, m, l, O and lse are float32 until the end; l is the sum of the weights before these are rounded
 ///         to the type of V for the product P·V. O is rounded once more, at the end. Beyond these roundings
 ///         at most twice the error of a plain float32 implementation, and what tensor cores cut off, as in

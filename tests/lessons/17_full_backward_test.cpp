@@ -535,6 +535,7 @@ TEST_CASE("gives learned sinks their part, however large or small", "[l17][full_
     }
   }
   check(kBackward, with_sink(random_problem({3, 2, 300, 3, 2}, {.causal = false})));
+  check_values(kBackward, with_sink(random_problem({1, 2, 2048, 3, 8})));
 }
 
 TEST_CASE("keeps large scores apart, and gives no weight to scores of -inf",

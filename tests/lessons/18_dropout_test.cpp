@@ -508,6 +508,7 @@ TEST_CASE("drops weights beside masks, sinks and groups, in all strides and dime
   check_values(kBackward,
                with_layouts_of_gradients(with_gradient(apart), outside, inside, outside, inside, inside));
   check(kBackward, dropped(with_sink(random_problem({1, 1, 300, 4, 2})), 0.25f));
+  check_values(kBackward, dropped(with_sink(random_problem({1, 2, 2048, 4, 2})), 0.25f));
   check_both(dropped(with_sink(random_problem({1, 2, 130, 140, 2, 1}, kMask)), 0.25f));
   check_both(
       dropped(random_problem({1, 1, 140, 60, 2}, {.causal = true}), 0.25f));  // queries that see no key

@@ -287,8 +287,9 @@ TEST_CASE("adds up dK and dV over the heads of a group", "[l24][tensor_core_back
 TEST_CASE("gives learned sinks their gradient", "[l24][tensor_core_backward][points:2]") {
   check(kBackward, in_16_bits(with_sink(random_problem({2, 2, 9, 12, 8, 1}, kMask)), Format16::bfloat16));
   check_both_types(with_sink(random_problem({2, 2, 150, 40, 16}, {.causal = true})));
-  Problem p = random_problem({2, 4, 12, 20, 8, 2}, {.causal = true, .window = 6, .sinks = 2});
   InTurn in_turn;
+  in_turn.check(with_sink(random_problem({1, 2, 2048, 3, 8})));
+  Problem p = random_problem({2, 4, 12, 20, 8, 2}, {.causal = true, .window = 6, .sinks = 2});
   for (const float sink : {20.0f, -20.0f, -kInf}) {
     INFO("learned sinks of " << sink);
     p.sink = Tensor<float>({p.H()}, sink);
@@ -443,6 +444,8 @@ TEST_CASE("takes both layouts, and leaves alone what lies between the rows",
     check_values(kBackward,
                  with_layouts_of_gradients(with_gradient(p), of[4], of[5], of[6], of[7], p.layout_of_lse));
   }
+  InTurn in_turn;
+  for (const Int D : {64, 128}) in_turn.check(ragged_problem(D, true));
 }
 
 namespace {

@@ -106,6 +106,17 @@ std::string_view mangled_name(std::string_view line) {
   return name.starts_with('*') ? name.substr(1) : name;  // what its author calls it for the assembler
 }
 
+namespace {
+
+/// Where the constant of a character that begins there ends: at its closing quote, or past the text.
+std::size_t end_of_character(std::string_view text, std::size_t begin) {
+  std::size_t end = begin + 1;
+  while (end < text.size() && text[end] != '\'') end += text[end] == '\\' ? 2 : 1;
+  return end;
+}
+
+}  // namespace
+
 std::string without_literals(std::string_view text) {
   std::string rest;
   bool quoted = false;
@@ -114,6 +125,8 @@ std::string without_literals(std::string_view text) {
       ++i;
     else if (text[i] == '"')
       quoted = !quoted;
+    else if (text[i] == '\'' && !quoted)
+      i = end_of_character(text, i);
     else if (!quoted)
       rest += text[i];
   }

@@ -2,8 +2,8 @@
 /// @file
 /// What the compiler made of a kernel, held against what it makes of CUDA C++. By effect and not by spelling:
 /// a macro may hide a word, but not what becomes of it.
-/// Each function is in the file of its subject: effects_assembly.cpp, effects_names.cpp, effects_calls.cpp and
-/// effects_accesses.cpp.
+/// Each function is in the file of its subject: effects_assembly.cpp, effects_names.cpp, effects_calls.cpp
+/// and effects_accesses.cpp.
 
 #include <string>
 #include <string_view>

@@ -39,18 +39,25 @@ bool may_be_memory(std::string_view operand, const FunctionsToHook::Names& varia
          variables.contains(operand);
 }
 
-/// The operands of a statement that is a call: "_2, *_3" of "_1 = f (_2, *_3);". Nothing of any other.
-std::optional<std::string_view> operands_of(std::string_view statement) {
-  const std::size_t end = statement.rfind(')');
-  if (end == std::string_view::npos || statement.find(';', end) == std::string_view::npos)
-    return std::nullopt;
+/// What stands in the last brackets of a line, if there is a blank before them, as before the parameters of a
+/// function and the operands of a call.
+std::optional<std::string_view> in_last_brackets(std::string_view line) {
+  const std::size_t end = line.rfind(')');
+  if (end == std::string_view::npos) return std::nullopt;
   std::size_t begin = end;
   for (int depth = 1; depth > 0 && begin > 0;) {
     --begin;
-    depth += statement[begin] == ')' ? 1 : statement[begin] == '(' ? -1 : 0;
+    depth += line[begin] == ')' ? 1 : line[begin] == '(' ? -1 : 0;
   }
-  if (begin == 0 || statement[begin - 1] != ' ') return std::nullopt;
-  return statement.substr(begin + 1, end - begin - 1);
+  if (begin == 0 || line[begin - 1] != ' ') return std::nullopt;
+  return line.substr(begin + 1, end - begin - 1);
+}
+
+/// The operands of a statement that is a call: "_2, *_3" of "_1 = f (_2, *_3);". Nothing of any other.
+std::optional<std::string_view> operands_of(std::string_view statement) {
+  return statement.find(';', std::min(statement.rfind(')'), statement.size())) == std::string_view::npos
+             ? std::nullopt
+             : in_last_brackets(statement);
 }
 
 constexpr std::string_view kEquals = " = ";
@@ -114,8 +121,10 @@ class UnhookedAccesses {
       in_body_ = false;
     } else if (!in_body_) {
       in_body_ = trimmed(line).starts_with("<bb ");
-      locals_.emplace(declared(line));
-      add_parameters(line);
+      if (line.starts_with("__attribute__")) return;
+      const std::string code = without_literals(line);  // types may have texts of the file's in them
+      locals_.emplace(declared(code));
+      add_parameters(code);
     } else {
       take_statement(trimmed(line));
     }
@@ -124,9 +133,10 @@ class UnhookedAccesses {
  private:
   /// Those of "floatD.4 course::foldD.5 (floatD.4 xD.6, floatD.4 yD.7)".
   void add_parameters(std::string_view line) {
-    const std::size_t begin = line.find(" (");
-    if (begin == std::string_view::npos || !line.ends_with(')')) return;
-    for_each_part(line.substr(begin + 2, line.size() - begin - 3), [&](std::string_view parameter) {
+    const std::optional<std::string_view> parameters =
+        line.ends_with(')') ? in_last_brackets(line) : std::nullopt;
+    if (!parameters) return;
+    for_each_part(*parameters, [&](std::string_view parameter) {
       locals_.emplace(parameter.substr(parameter.rfind(' ') + 1));
     });
   }
@@ -161,7 +171,7 @@ class UnhookedAccesses {
 
   /// Whether a reference leads to a variable that is no local one of the function.
   bool is_outside(std::string_view reference) const {
-    return reference.find("D.") != std::string_view::npos && !locals_.contains(variable_of(reference));
+    return reference.find(kNumber) != std::string_view::npos && !locals_.contains(variable_of(reference));
   }
 
   /// Whether a statement is such as "_3 = &_2->atD.7[_1];", which often stands behind a hook or before one.

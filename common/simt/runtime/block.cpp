@@ -160,7 +160,9 @@ void BlockRunner::wipe_own_stack() {
 void BlockRunner::make_running(int thread) {
   running_ = thread;
   threadIdx = thread_indices_[static_cast<std::size_t>(thread)];
-  if (observer_ != nullptr) observer_->thread_runs(thread, fiber_->top());
+  if (observer_ == nullptr) return;
+  observer_->thread_runs(thread, fiber_->top());
+  clear_registers();  // of what the thread before has left there, no access would be told
 }
 
 // Suspends this fiber. Whoever switches to a fiber sets up what it will need, so that it goes on at once,

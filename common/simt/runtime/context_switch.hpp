@@ -90,4 +90,26 @@ StackPlace new_stack(void* top, std::size_t bytes) {
 
 #endif
 
+#ifdef __x86_64__
+#define SIMT_VECTOR_REGISTERS                                                                                \
+  "xmm0", "xmm1", "xmm2", "xmm3", "xmm4", "xmm5", "xmm6", "xmm7", "xmm8", "xmm9", "xmm10", "xmm11", "xmm12", \
+      "xmm13", "xmm14", "xmm15"
+#endif
+
+/// Leaves nothing in registers that a function may change, where a call through a pointer to a function of
+/// another type could leave a number, or find one.
+inline void clear_registers() {
+#ifdef __x86_64__
+  asm volatile("emms" ::: "st", "st(1)", "st(2)", "st(3)", "st(4)", "st(5)", "st(6)", "st(7)");
+  if (__builtin_cpu_supports("avx"))
+    asm volatile("vzeroall" ::: SIMT_VECTOR_REGISTERS);
+  else
+    asm volatile(
+        ".irp number, 0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15\n\tpxor %%xmm\\number, %%xmm\\number\n\t.endr" ::
+            : SIMT_VECTOR_REGISTERS);
+  asm volatile(".irp name, eax,ecx,edx,esi,edi,r8d,r9d,r10d,r11d\n\txor %%\\name, %%\\name\n\t.endr" ::
+                   : "rax", "rcx", "rdx", "rsi", "rdi", "r8", "r9", "r10", "r11", "cc");
+#endif
+}
+
 }  // namespace simt

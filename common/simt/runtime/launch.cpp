@@ -356,28 +356,11 @@ class KeptError {
   int before_ = errno;
 };
 
-#ifdef __x86_64__
-#define SIMT_VECTOR_REGISTERS                                                                                \
-  "xmm0", "xmm1", "xmm2", "xmm3", "xmm4", "xmm5", "xmm6", "xmm7", "xmm8", "xmm9", "xmm10", "xmm11", "xmm12", \
-      "xmm13", "xmm14", "xmm15"
-#endif
-
-/// Nothing of a kernel is left in registers for vectors and floating point, where host code could find it.
+/// Nothing of a kernel is left in registers, where host code could find it.
 class ClearedRegisters {
  public:
   ClearedRegisters() = default;
-  ~ClearedRegisters() {
-#ifdef __x86_64__
-    asm volatile("fninit" ::: "st", "st(1)", "st(2)", "st(3)", "st(4)", "st(5)", "st(6)", "st(7)");
-    if (__builtin_cpu_supports("avx"))
-      asm volatile("vzeroall" ::: SIMT_VECTOR_REGISTERS);
-    else
-      asm volatile(
-          ".irp number, 0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15\n\tpxor %%xmm\\number, "
-          "%%xmm\\number\n\t.endr" ::
-              : SIMT_VECTOR_REGISTERS);
-#endif
-  }
+  ~ClearedRegisters() { clear_registers(); }
   ClearedRegisters(const ClearedRegisters&) = delete;
   ClearedRegisters& operator=(const ClearedRegisters&) = delete;
 };

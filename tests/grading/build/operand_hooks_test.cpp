@@ -55,9 +55,12 @@ TEST_CASE("functions with such operands are found by their dump, and others are 
   CHECK(has_hooks("f (box);"));
   CHECK(has_hooks("course::f__builtin___of (*_2);"));
   CHECK(has_hooks("*_2 = f (_3);"));
+  CHECK(has_hooks(R"(_1 = course::f<'\"'> (*_3);)"));
+  CHECK(has_hooks(R"(_1 = course::f<'"', '\\', '\''> (*_3);)"));
   CHECK(has_hooks("MEM[(struct Big *)_58] = course::big_of (1.0e+0); [return slot optimization]"));
   CHECK_FALSE(has_hooks("_1 = f (_2, x_3(D), 1.5e+0, &*_4, &table[i_2], D.134386);"));
   CHECK_FALSE(has_hooks("puts (&\"f (*x)\"[0]);"));
+  CHECK_FALSE(has_hooks(R"(_1 = course::f<'\"'> (_3);)"));
   CHECK_FALSE(has_hooks("_5 = *one_2;"));
   CHECK_FALSE(has_hooks("__builtin___tsan_read4 (*_4);"));
 }
@@ -185,6 +188,9 @@ TEST_CASE("an index is followed where the compiler has set no hook, but not into
   CHECK(follows(body + "_6 ={v} ownD.7.atD.8[_2];\n"));
   CHECK(follows(body + "boxD.7 ={v} _2;\n"));
   CHECK(follows(body + "_6 ={v} boxD.7.bitsD.8;\n"));
+  CHECK(follows("floatD.4 course::ofD.5<Text{\"x (x ownD.7)\"}> (intD.12 distanceD.6)\n" + body +
+                "_6 = ownD.7.atD.8[_2];\n"));
+  CHECK(follows("  struct Box<Text{\"x ownD.7[\"}> boxD.5;\n" + body + "_6 = ownD.7.atD.8[_2];\n"));
   CHECK_FALSE(follows("floatD.4 course::foldD.5 (struct BoxD.6 & aD.8, struct BoxD.6 boxD.7)\n" + body +
                       "boxD.7 = D.122095;\n  boxD.7.xD.9[_2] = _3;\n"));
   CHECK(follows("  static const struct OwnD.6 ownD.7 = {.atD.8={1.0e+0}};\n" + body +

@@ -256,6 +256,8 @@ TEST_CASE("problems of unknown sizes have what they are for, whatever the seed")
     for (const Problem& whole : {plain, full, dense})
       CHECK((whole.Nq() % 128 == 0 && whole.Nk() % 64 == 0 && whole.D() % 64 == 0));
     CHECK((plain.D() != full.D() && plain.B() != full.B() && plain.Nq() != full.Nq()));
+    for (const Problem& whole : {plain, full, dense})
+      CHECK((whole.H_kv() == 2 && whole.H() == (whole.B() == 1 ? 6 : 2)));
     CHECK((!plain.sink && plain.mask.window > plain.Nk() && plain.mask.sinks == 0));
     CHECK((full.sink && full.mask.window < full.Nk() && full.mask.sinks > 0));
     CHECK((plain.placed == Placed::aligned) != (full.placed == Placed::aligned));

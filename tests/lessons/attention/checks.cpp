@@ -368,12 +368,18 @@ void check_shifted(const Kernel& kernel, const Problem& p, TestLine where) {
 }
 
 Problem wide_problem(Int turn, bool grouped, const Masks& masks, const WideChange& change) {
-  constexpr std::pair<Int, Int> kLengths[] = {{5, 9}, {9, 5}, {1, 150}, {7, 7}};
+  constexpr std::pair<Int, Int> kLengths[] = {{5, 9}, {9, 5}, {1, 1100}, {7, 7}};
   const auto [Nq, Nk] = kLengths[turn / 2 % 4];
   const auto mask = static_cast<std::size_t>(turn ^ turn / 2) % masks.size();
-  const Int H = grouped && Nq != Nk ? 4 : 2;
+  const Int H = grouped && Nq != Nk ? 6 : 2;
   const Problem p = random_problem({2, H, Nq, Nk, turn % 2 == 0 ? 64 : 128, 2}, masks[mask]);
   return change && (turn ^ turn / 4) % 2 == 0 ? change(p) : p;
+}
+
+Problem ragged_problem(Int D, bool grouped, const reference::Mask& mask) {
+  Random random(case_seed() + 18);
+  const Int Nq = random.integer(130, 140), Nk = random.integer(Nq, 150);
+  return random_problem({1, 2, Nq, Nk, D, grouped ? 1 : 2}, mask);
 }
 
 void check_odd_rows(const Kernel& kernel, const Masks& masks, const WideChange& change, TestLine where) {
@@ -385,6 +391,8 @@ void check_odd_rows(const Kernel& kernel, const Masks& masks, const WideChange& 
   check_shifted(kernel, next(), where);
   const Problem whole = random_problem({1, kernel.grouped ? 2 : 1, 64, 64, 64, 1}, masks.front());
   check_shifted(kernel, whole, where);
+  for (const Int D : {64, 128})
+    check(kernel, ragged_problem(D, kernel.grouped, masks.front()), {.check = CheckMode::never}, where);
 }
 
 void check_same_bits(const Kernel& kernel, const Problem& p, TestLine where) {

@@ -110,6 +110,10 @@ reference::Mask drawn_mask(Sized kind, const Sizes& n, bool is_causal, bool has_
 
 enum class ScoresAre { plain, large, shifted, growing, minus_inf, empty_rows };
 
+bool has_infinities(ScoresAre scores) {
+  return scores == ScoresAre::minus_inf || scores == ScoresAre::empty_rows;
+}
+
 /// For each of the first five problems another kind, in any order: among them are such as fall out of
 /// float32.
 std::vector<ScoresAre> drawn_scores(std::size_t problems, Random& random) {
@@ -179,7 +183,7 @@ std::string name_of(Layout layout) {
          : layout == Layout::batch_inside ? "[head, seq, batch, dim]"
          : layout == Layout::batch_last   ? "[seq, head, batch, dim]"
          : layout == Layout::packed       ? "a part of [batch, seq, 3, head, dim]"
-         : layout == Layout::far_apart    ? "[batch, head, seq, dim] with long gaps behind rows"
+         : layout == Layout::far_apart    ? "[batch, head, seq, dim] with long gaps after rows"
          : layout == Layout::rows_of_4    ? "[batch, head, seq, dim] with rows at multiples of 4 numbers"
          : layout == Layout::heads_of_4   ? "[batch, head, seq, dim] with heads at multiples of 4 numbers"
                                           : "[batch, head, seq, dim] with gaps";
@@ -211,22 +215,24 @@ Sizes steep_sizes(const Takes& takes, Int max_dim, Random& random) {
           .H_kv = H_kv};
 }
 
-/// In two batches, or in groups of which the heads next to each other differ.
+/// In two batches, or in groups of three: more than there are heads of K, so that no one of the three numbers
+/// can stand for another.
 Sizes whole_sizes(bool has_batches, Int Nq, Int Nk, Int D, const Takes& takes) {
   return {.B = has_batches ? 2 : 1,
-          .H = has_batches     ? 1
-               : takes.grouped ? 4
-                               : 2,
+          .H = takes.grouped && !has_batches ? 6 : 2,
           .Nq = Nq,
           .Nk = Nk,
           .D = D,
-          .H_kv = has_batches ? 1 : 2};
+          .H_kv = 2};
 }
+
+/// Queries or keys of whole tiles, of that many dimensions.
+Int most_whole_rows(Int D) { return D > 2 * kTile ? 2 * kTile : 4 * kTile; }
 
 /// The mask with all else that a kernel takes, and keys that a window hides.
 reference::Mask all_of_mask(reference::Mask mask, Int Nk, const Takes& takes, Random& random) {
   if (takes.window) mask.window = random.integer(2, Nk - 1);
-  if (takes.sinks) mask.sinks = random.integer(1, 60);
+  if (takes.sinks) mask.sinks = random.integer(1, 100);
   return mask;
 }
 
@@ -241,103 +247,155 @@ Problem with_high_scores(Problem p, bool backward) {
   return p;
 }
 
+/// The problems of drawn_problems(), made one after another of one sequence of random numbers.
+class Drawing {
+ public:
+  Drawing(const Takes& takes, Int max_dim, bool backward, const Change& change)
+      : takes_(takes), max_dim_(max_dim), backward_(backward), change_(change) {}
+
+  void add_any_sizes(Heads heads);
+  void add_steep();
+  void add_whole_tiles();
+  void add_dense_tiles();
+  std::vector<Problem> take() { return std::move(problems_); }
+
+ private:
+  bool flip() { return chance(random_, 2); }
+  Format16 drawn_format() { return flip() ? Format16::float16 : Format16::bfloat16; }
+  /// 64, or most_whole_dims_.
+  Int whole_dims(bool most) const { return most ? most_whole_dims_ : kTile; }
+  /// Of queries that see one key, gradients are what rounding leaves.
+  reference::Mask fair(reference::Mask mask) const {
+    if (backward_) mask.window = std::max(mask.window, Int{2});
+    return mask;
+  }
+  Problem with_any_sink(Problem p) const { return takes_.sink_array ? with_sink(std::move(p)) : p; }
+  Problem with_values(Problem p, ScoresAre scores, bool is_negative, Format16 format);
+  Problem with_drawn_sink(Problem p);
+  void add(Problem p, bool is_changed, Format16 format, Placed placed = Placed::anywhere) {
+    if (change_ && is_changed) p = change_(p, random_);
+    if (takes_.sixteen_bits) p = in_16_bits(std::move(p), format);
+    p.placed = placed;
+    problems_.push_back(with_drawn_layouts(std::move(p), random_));
+  }
+
+  Takes takes_;
+  Int max_dim_;
+  bool backward_;
+  Change change_;
+  Random random_{case_seed() + 7};
+  Int most_whole_dims_ = std::min(max_dim_, 2 * kTile * (max_dim_ > 2 * kTile ? random_.integer(1, 2) : 1));
+  std::vector<Problem> problems_;
+};
+
+/// With scores of this kind, and V, Q, K and the scale larger or smaller.
+Problem Drawing::with_values(Problem p, ScoresAre scores, bool is_negative, Format16 format) {
+  const bool in_float16 = takes_.sixteen_bits && format == Format16::float16;
+  const float far = in_float16 ? 1000.0f : 16'000.0f;
+  p = with_scores(std::move(p), scores, is_negative ? far : -far, backward_, in_float16, random_);
+  p.V = drawn::times(
+      std::move(p.V),
+      drawn::factor(random_, most_factor_log2(takes_.sixteen_bits ? std::optional(format) : std::nullopt)));
+  if (!has_infinities(scores)) {
+    const int most = in_float16 ? 2 : 10;  // powers of 2, which change no score
+    const auto power = static_cast<int>(random_.integer(-most, most));
+    p.Q = drawn::times(std::move(p.Q), std::ldexp(1.0f, power));
+    p.K = drawn::times(std::move(p.K), std::ldexp(1.0f, -power));
+  }
+  // What shifts scores is exact with the scale that they have: else luck decides how exact lse is.
+  if (scores != ScoresAre::shifted && scores != ScoresAre::growing)
+    p.scale *= std::exp2(4.7f * static_cast<float>(random_.uniform()) - 4.0f);
+  if (is_negative) p.scale = -p.scale;
+  return p;
+}
+
+Problem Drawing::with_drawn_sink(Problem p) {
+  p = with_sink(std::move(p));
+  for (float& sink : p.sink->storage())
+    sink = chance(random_, 4) ? drawn::factor(random_, 7)
+                              : sink + 3.0f * static_cast<float>(random_.uniform()) - 1.5f;
+  return p;
+}
+
+/// One of each kind.
+void Drawing::add_any_sizes(Heads heads) {
+  const std::vector<Sized> kinds = sizes_of(takes_);
+  const std::size_t count = kinds.size();
+  const std::vector<ScoresAre> scores = drawn_scores(count, random_);
+  const std::vector<bool> is_causal = yes_or_no(count, random_), has_window = yes_or_no(count, random_),
+                          has_sink = yes_or_no(count, random_), is_float16 = yes_or_no(count, random_);
+  bool is_next_negative = flip();
+  for (std::size_t i = 0; i < count; ++i) {
+    const Format16 format = is_float16[i] ? Format16::float16 : Format16::bfloat16;
+    // Forward in 16 bits, the contract asks for a scale that is not negative.
+    const bool is_negative =
+        is_next_negative && !has_infinities(scores[i]) && (backward_ || !takes_.sixteen_bits);
+    if (!has_infinities(scores[i])) is_next_negative = !is_next_negative;  // so that there is one for sure
+
+    Sizes n = drawn_sizes(kinds[i], takes_, max_dim_, backward_, heads, random_);
+    if (backward_) n.Nk = std::max(n.Nk, Int{2});
+    const reference::Mask mask = fair(drawn_mask(kinds[i], n, is_causal[i], has_window[i], takes_, random_));
+    Problem p = with_values(random_problem(n, mask), scores[i], is_negative, format);
+    // Far below a learned sink, no weight would be left.
+    if (takes_.sink_array && scores[i] != ScoresAre::shifted &&
+        (has_sink[i] || kinds[i] == Sized::hidden_keys))
+      p = with_drawn_sink(std::move(p));
+    add(std::move(p), true, format);
+  }
+}
+
+void Drawing::add_steep() {
+  const Sizes n = steep_sizes(takes_, max_dim_, random_);
+  const reference::Mask mask = fair(drawn_mask(Sized::few_dimensions, n, true, flip(), takes_, random_));
+  add(with_steep_scores(with_any_sink(random_problem(n, mask)), random_), true, drawn_format());
+}
+
+/// Two problems of whole tiles of 64 and of 128, for which a kernel may have another way: one with a causal
+/// mask at most, one with all that a kernel takes. What one has of the rest, the other has not.
+void Drawing::add_whole_tiles() {
+  const bool is_plain_wide = flip(), has_plain_batches = flip(), has_plain_more_queries = flip(),
+             is_plain_causal = flip(), is_plain_aligned = flip();
+  for (const bool is_plain : {true, false}) {
+    const Int D = whole_dims(is_plain == is_plain_wide), most = most_whole_rows(D);
+    const bool more_queries = is_plain == has_plain_more_queries;
+    const Int fewer = D > kTile || !more_queries ? 2 * kTile : kTile * random_.integer(2, 3);
+    const Sizes n = whole_sizes(is_plain == has_plain_batches, more_queries ? most : fewer,
+                                more_queries ? fewer : most, D, takes_);
+    const reference::Mask causal{.causal = causal_of(takes_, is_plain == is_plain_causal)};
+    const Placed placed = is_plain == is_plain_aligned ? Placed::aligned : Placed::anywhere;
+    // With steep scores, few keys have weight, and a mask that hides others would not be missed.
+    if (is_plain)
+      add(with_steep_scores(random_problem(n, causal), random_), false, drawn_format(), placed);
+    else
+      add(with_high_scores(with_any_sink(random_problem(n, all_of_mask(causal, n.Nk, takes_, random_))),
+                           backward_),
+          true, drawn_format(), placed);
+  }
+}
+
+void Drawing::add_dense_tiles() {
+  const Int D = whole_dims(flip()), Nq = most_whole_rows(D);
+  const bool has_batches = flip();
+  const Int Nk = D == kTile || has_batches ? Nq : 2 * kTile;  // heads of a group are many
+  reference::Mask mask{.causal = causal_of(takes_, flip())};
+  if (takes_.window) mask.window = random_.integer(2, Nk - 1);
+  Problem p = random_problem(whole_sizes(has_batches, Nq, Nk, D, takes_), mask);
+  if (flip()) p = with_any_sink(std::move(p));
+  add(with_high_scores(std::move(p), backward_), flip(), drawn_format(), Placed::dense);
+}
+
 }  // namespace
 
 std::vector<Problem> drawn_problems(const Takes& takes, Int max_dim, bool backward, const Change& change,
                                     Heads heads) {
-  Random random(case_seed() + 7);
-  const std::vector<Sized> kinds = sizes_of(takes);
-  const std::size_t count = kinds.size();
-  const std::vector<ScoresAre> scores = drawn_scores(count, random);
-  const std::vector<bool> is_causal = yes_or_no(count, random), has_window = yes_or_no(count, random),
-                          has_sink = yes_or_no(count, random), is_float16 = yes_or_no(count, random);
-  bool is_next_negative = chance(random, 2);
-  std::vector<Problem> problems;
-  for (std::size_t i = 0; i < count; ++i) {
-    const Format16 format = is_float16[i] ? Format16::float16 : Format16::bfloat16;
-    const bool in_float16 = takes.sixteen_bits && is_float16[i];
-    const bool has_infinities = scores[i] == ScoresAre::minus_inf || scores[i] == ScoresAre::empty_rows;
-    const bool is_shifted = scores[i] == ScoresAre::shifted;
-    // Forward in 16 bits, the contract asks for a scale that is not negative.
-    const bool is_negative = is_next_negative && !has_infinities && (backward || !takes.sixteen_bits);
-    if (!has_infinities) is_next_negative = !is_next_negative;  // so that there is one for sure
-
-    Sizes n = drawn_sizes(kinds[i], takes, max_dim, backward, heads, random);
-    // Of queries that see one key, gradients are what rounding leaves.
-    if (backward) n.Nk = std::max(n.Nk, Int{2});
-    reference::Mask mask = drawn_mask(kinds[i], n, is_causal[i], has_window[i], takes, random);
-    if (backward) mask.window = std::max(mask.window, Int{2});
-    const float far = in_float16 ? 1000.0f : 16'000.0f;
-    Problem p = with_scores(random_problem(n, mask), scores[i], is_negative ? far : -far, backward,
-                            in_float16, random);
-    p.V = drawn::times(
-        std::move(p.V),
-        drawn::factor(random, most_factor_log2(takes.sixteen_bits ? std::optional(format) : std::nullopt)));
-    if (!has_infinities) {
-      const int most = in_float16 ? 2 : 10;  // powers of 2, which change no score
-      const auto power = static_cast<int>(random.integer(-most, most));
-      p.Q = drawn::times(std::move(p.Q), std::ldexp(1.0f, power));
-      p.K = drawn::times(std::move(p.K), std::ldexp(1.0f, -power));
-    }
-    // What shifts scores is exact with the scale that they have: else luck decides how exact lse is.
-    if (!is_shifted && scores[i] != ScoresAre::growing)
-      p.scale *= std::exp2(4.7f * static_cast<float>(random.uniform()) - 4.0f);
-    if (is_negative) p.scale = -p.scale;
-    // Far below a learned sink, no weight would be left.
-    if (takes.sink_array && !is_shifted && (has_sink[i] || kinds[i] == Sized::hidden_keys)) {
-      p = with_sink(std::move(p));
-      for (float& sink : p.sink->storage())
-        sink = chance(random, 4) ? drawn::factor(random, 7)
-                                 : sink + 3.0f * static_cast<float>(random.uniform()) - 1.5f;
-    }
-    if (change) p = change(p, random);
-    if (takes.sixteen_bits) p = in_16_bits(std::move(p), format);
-    problems.push_back(with_drawn_layouts(std::move(p), random));
+  Drawing drawing(takes, max_dim, backward, change);
+  drawing.add_any_sizes(heads);
+  if (heads == Heads::any) {
+    drawing.add_steep();
+    drawing.add_whole_tiles();
+    drawing.add_dense_tiles();
   }
-  if (heads == Heads::few) return problems;
-  const auto add = [&](Problem p, bool is_changed, Placed placed = Placed::anywhere) {
-    if (change && is_changed) p = change(p, random);
-    if (takes.sixteen_bits)
-      p = in_16_bits(std::move(p), chance(random, 2) ? Format16::float16 : Format16::bfloat16);
-    p.placed = placed;
-    problems.push_back(with_drawn_layouts(std::move(p), random));
-  };
-  const auto with_any_sink = [&](Problem p) { return takes.sink_array ? with_sink(std::move(p)) : p; };
-  const Sizes steep = steep_sizes(takes, max_dim, random);
-  reference::Mask mask = drawn_mask(Sized::few_dimensions, steep, true, chance(random, 2), takes, random);
-  if (backward) mask.window = std::max(mask.window, Int{2});
-  add(with_steep_scores(with_any_sink(random_problem(steep, mask)), random), true);
-
-  // Whole tiles of 64 and of 128, for which a kernel may have another way.
-  const Int most_wide = std::min(max_dim, 2 * kTile * (max_dim > 2 * kTile ? random.integer(1, 2) : 1));
-  const auto most_of = [](Int D) { return D > 2 * kTile ? 2 * kTile : 4 * kTile; };
-  const bool is_plain_wide = chance(random, 2), has_plain_batches = chance(random, 2),
-             has_plain_more_queries = chance(random, 2), is_plain_causal = chance(random, 2),
-             is_plain_aligned = chance(random, 2);
-  for (const bool is_plain : {true, false}) {  // with a causal mask at most, or with all that a kernel takes
-    const Int D = is_plain == is_plain_wide ? most_wide : kTile;
-    const bool more_queries = is_plain == has_plain_more_queries;
-    const Sizes whole = whole_sizes(is_plain == has_plain_batches, more_queries ? most_of(D) : 2 * kTile,
-                                    more_queries ? kTile * random.integer(2, 3) : most_of(D), D, takes);
-    const reference::Mask causal{.causal = causal_of(takes, is_plain == is_plain_causal)};
-    const Placed placed = is_plain == is_plain_aligned ? Placed::aligned : Placed::anywhere;
-    // With steep scores, few keys have weight, and a mask that hides others would not be missed.
-    if (is_plain)
-      add(with_steep_scores(random_problem(whole, causal), random), false, placed);
-    else
-      add(with_high_scores(with_any_sink(random_problem(whole, all_of_mask(causal, whole.Nk, takes, random))),
-                           backward),
-          true, placed);
-  }
-  const Int D = chance(random, 2) ? most_wide : kTile, Nq = most_of(D);
-  const bool has_batches = chance(random, 2);
-  const Int Nk = D == kTile || has_batches ? Nq : 2 * kTile;  // heads of a group are many
-  reference::Mask of_dense{.causal = causal_of(takes, chance(random, 2))};
-  if (takes.window) of_dense.window = random.integer(2, Nk - 1);
-  Problem dense = random_problem(whole_sizes(has_batches, Nq, Nk, D, takes), of_dense);
-  if (chance(random, 2)) dense = with_any_sink(std::move(dense));
-  add(with_high_scores(std::move(dense), backward), chance(random, 2), Placed::dense);
-  return problems;
+  return drawing.take();
 }
 
 void check_drawn(const Kernel& kernel, const Takes& takes, const Change& change, TestLine where) {

@@ -527,14 +527,14 @@ void Checker::mark_did(const WarpEvent& event, unsigned site) {
       for_each_lane(event.lanes, [&](unsigned lane) {
         const unsigned thread = event.warp * 32 + lane;
         const CopyExtent extent = CopyExtent::unpacked(event.seconds[lane]);
-        copies_.issue(thread, extent.bytes - extent.zeroed);
+        copies_.issue(thread, event.offsets[lane], extent.bytes - extent.zeroed);
         detector_.copy_issued(thread, site, event.offsets[lane], extent);
       });
       return;
     case Mark::land:
       for_each_lane(event.lanes, [&](unsigned lane) {
         const auto issuer = static_cast<unsigned>(event.seconds[lane]);
-        copies_.land(issuer);
+        copies_.land(issuer, event.offsets[lane]);
         detector_.copy_lands(issuer, event.offsets[lane]);
       });
       return;

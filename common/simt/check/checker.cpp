@@ -456,6 +456,18 @@ void Checker::atomic(const void* pointer, unsigned bytes, SimtAtomic operation, 
   recorder_.append(how | place, caller);
 }
 
+void Checker::note_copied(const void* to, const void* from, std::size_t bytes) const {
+  const std::optional<DeviceRange> source = device_memory().range_at(from);
+  if (!source) return;
+  const auto first = static_cast<std::uint64_t>(static_cast<const std::byte*>(from) - device_memory().base());
+  for (std::uint64_t begin = first, end = first + bytes; begin < end;) {
+    const std::uint64_t stop = first_unwritten(*source, begin, end).value_or(end);
+    if (begin < stop)
+      device_memory().note_written(static_cast<const std::byte*>(to) + (begin - first), stop - begin);
+    for (begin = stop; begin < end && first_unwritten(*source, begin, begin + 1);) ++begin;
+  }
+}
+
 bool Checker::wants_names() { return !std::exchange(named_, true); }
 
 void Checker::name_shared(const void* address, const char* name, const SimtArray& array, NameOf what) {

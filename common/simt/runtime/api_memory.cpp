@@ -8,6 +8,7 @@
 #include <map>
 #include <memory>
 
+#include "simt/check/checker.hpp"
 #include "simt/runtime/block.hpp"
 #include "simt/runtime/context.hpp"
 #include "simt/runtime/host_touches.hpp"
@@ -179,7 +180,11 @@ void note_copy(Context& context, const void* to, const void* from, std::size_t b
 
 /// A copy in its turn.
 void move(Context& context, void* to, const void* from, std::size_t bytes) {
-  const auto copies = [=] { device_memory().copy(to, from, bytes); };
+  const auto copies = [=] {
+    if (Context::get().settings.check && is_device(to) && is_device(from))
+      simt::check::Checker::get().note_copied(to, from, bytes);
+    device_memory().copy(to, from, bytes);
+  };
   if (!context.host_first.puts_off() || (is_of_host(to) && is_of_host(from))) return copies();
   if (is_of_host(to)) {
     const auto find = [&](std::byte* found) { device_memory().copy(found, from, bytes); };

@@ -440,7 +440,14 @@ void Checker::atomic(const void* pointer, unsigned bytes, SimtAtomic operation, 
   std::uint64_t offset = address - recorder_.arena;
   if (offset < kArenaBytes)
     place = at_offset(Space::global, offset);
-  else if (recorder_.refuse_misuse(address, false); const auto in_shared = shared_offset(address))
+  else if (address - recorder_.stack < kStackBytes) {
+    if (scope != FenceScope::thread)
+      BlockRunner::current()->raise(
+          FaultKind::wrong_memory,
+          "an atomic operation on a variable of its own, which works on global and shared memory alone. No "
+          "other thread has that variable: an ordinary operation does");
+    return recorder_.append_begun_block(caller);
+  } else if (recorder_.refuse_misuse(address, false); const auto in_shared = shared_offset(address))
     place = at_offset(Space::shared, *in_shared);
   else if (bool stray = false; recorder_.find_elsewhere(address, true, offset, stray))
     place = at_offset(Space::global, offset);

@@ -9,8 +9,8 @@ __global__ void shift(const int* in, int* out) {
   values[i] = in[i];
   __syncthreads();
   const unsigned to = static_cast<unsigned>(__cvta_generic_to_shared(&shifted[i]));
-  asm volatile("cp.async.ca.shared.global [%0], [%1], 4;" ::"r"(to), "l"(&values[(i + 1) % 64])
-               : "memory");  // A
+  const int* const from = &values[(i + 1) % 64];
+  asm volatile("cp.async.ca.shared.global [%0], [%1], 4;" ::"r"(to), "l"(from) : "memory");  // A
   asm volatile("cp.async.wait_all;" ::: "memory");
   out[i] = shifted[i];
 }

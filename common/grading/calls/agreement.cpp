@@ -92,7 +92,9 @@ std::string disagreement(const ArrayArgument& array, const std::byte* run, const
 
 std::string disagreement(const std::map<std::string, std::int64_t>& run,
                          const std::map<std::string, std::int64_t>& check) {
-  for (const auto& [name, count] : run) {
+  std::map<std::string, std::int64_t> before = run;
+  for (const auto& [name, count] : check) before.try_emplace(name, 0);
+  for (const auto& [name, count] : before) {
     const auto there = check.find(name);
     const std::int64_t other = there == check.end() ? 0 : there->second;
     if (other != count) return fmt::format("There were {} {} in it, and {} before.", other, name, count);

@@ -24,7 +24,7 @@ double largest_number(const ArrayArgument& array, const std::byte* data);
 std::string disagreement(const ArrayArgument& array, const std::byte* run, const std::byte* check,
                          std::string_view label, double largest_of_call = 0);
 
-/// @brief The same of what the two modes counted: launches, blocks and threads.
+/// @brief The same of what either mode counted: launches, blocks, threads, copies within the device.
 std::string disagreement(const std::map<std::string, std::int64_t>& run,
                          const std::map<std::string, std::int64_t>& check);
 

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <bit>
 #include <cmath>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <new>
@@ -245,9 +246,14 @@ std::uint64_t simt_word_update(void* address, unsigned bytes, SimtScope scope,
 void simt_atomic_add_floats(float* address, const float* values, unsigned count, float* before) {
   using simt::check::Kind, simt::check::note_registers;
   if (simt::BlockRunner* const runner = simt::BlockRunner::current();
-      runner != nullptr && runner->is_shared(address))
-    runner->raise(simt::FaultKind::not_global,
-                  count == 2 ? "atomicAdd of a float2" : "atomicAdd of a float4");
+      runner != nullptr && runner->is_shared(address)) {
+    char text[200];
+    std::snprintf(text, sizeof text,
+                  "atomicAdd of a float%u on shared memory, which works on global memory alone. Add each "
+                  "float by itself",
+                  count);
+    runner->raise(simt::FaultKind::wrong_memory, text);
+  }
   note_registers(Kind::read, values, count * sizeof(float), SIMT_CALLER());
   tell_atomic(address, count * sizeof(float), simt_atomic_update, SIMT_CALLER());
   for (unsigned i = 0; i < count; ++i) before[i] = std::atomic_ref(address[i]).fetch_add(values[i]);

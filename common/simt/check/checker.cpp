@@ -440,7 +440,14 @@ void Checker::atomic(const void* pointer, unsigned bytes, SimtAtomic operation, 
   std::uint64_t offset = address - recorder_.arena;
   if (offset < kArenaBytes)
     place = at_offset(Space::global, offset);
-  else if (recorder_.refuse_misuse(address, false); const auto in_shared = shared_offset(address))
+  else if (address - recorder_.stack < kStackBytes) {
+    if (scope != FenceScope::thread)
+      BlockRunner::current()->raise(
+          FaultKind::wrong_memory,
+          "an atomic operation on a variable of its own, which works on global and shared memory alone. No "
+          "other thread has that variable: an ordinary operation does");
+    return recorder_.append_begun_block(caller);
+  } else if (recorder_.refuse_misuse(address, false); const auto in_shared = shared_offset(address))
     place = at_offset(Space::shared, *in_shared);
   else if (bool stray = false; recorder_.find_elsewhere(address, true, offset, stray))
     place = at_offset(Space::global, offset);
@@ -454,6 +461,18 @@ void Checker::atomic(const void* pointer, unsigned bytes, SimtAtomic operation, 
                     : access_event(Kind::atomic, log2_bytes, operation == simt_atomic_exchange) | compares;
   note_scope(scope, caller);
   recorder_.append(how | place, caller);
+}
+
+void Checker::note_copied(const void* to, const void* from, std::size_t bytes) const {
+  const std::optional<DeviceRange> source = device_memory().range_at(from);
+  if (!source) return;
+  const auto first = static_cast<std::uint64_t>(static_cast<const std::byte*>(from) - device_memory().base());
+  for (std::uint64_t begin = first, end = first + bytes; begin < end;) {
+    const std::uint64_t stop = first_unwritten(*source, begin, end).value_or(end);
+    if (begin < stop)
+      device_memory().note_written(static_cast<const std::byte*>(to) + (begin - first), stop - begin);
+    for (begin = stop; begin < end && first_unwritten(*source, begin, begin + 1);) ++begin;
+  }
 }
 
 bool Checker::wants_names() { return !std::exchange(named_, true); }
@@ -527,14 +546,14 @@ void Checker::mark_did(const WarpEvent& event, unsigned site) {
       for_each_lane(event.lanes, [&](unsigned lane) {
         const unsigned thread = event.warp * 32 + lane;
         const CopyExtent extent = CopyExtent::unpacked(event.seconds[lane]);
-        copies_.issue(thread, extent.bytes - extent.zeroed);
+        copies_.issue(thread, event.offsets[lane], extent.bytes - extent.zeroed);
         detector_.copy_issued(thread, site, event.offsets[lane], extent);
       });
       return;
     case Mark::land:
       for_each_lane(event.lanes, [&](unsigned lane) {
         const auto issuer = static_cast<unsigned>(event.seconds[lane]);
-        copies_.land(issuer);
+        copies_.land(issuer, event.offsets[lane]);
         detector_.copy_lands(issuer, event.offsets[lane]);
       });
       return;

@@ -89,6 +89,8 @@ class Checker final : public BlockObserver, public Replay::Listener {
                                                std::uint64_t end) const {
     return detector_.first_unwritten(allocation, begin, end);
   }
+  /// A copy within the device brings values from where its source holds some.
+  void note_copied(const void* to, const void* from, std::size_t bytes) const;
   /// Rule and fix are those of memory that nobody has written.
   void add_uninitialised(Finding finding);
 

@@ -4,22 +4,24 @@
 
 namespace simt::check {
 
-void CopiesUnderWay::issue(unsigned thread, std::uint64_t bytes) {
+void CopiesUnderWay::issue(unsigned thread, std::uint64_t target, std::uint64_t bytes) {
   threads_.resize(thread_count_);
   Thread& sender = threads_[thread];
   sender.sends = true;
+  if (bytes == 0) return;
   sender.bytes += bytes;
-  sender.copies.push_back({bytes, phase_});
+  sender.copies.push_back({target, bytes, phase_});
   in_phase_ += bytes;
 }
 
-void CopiesUnderWay::land(unsigned thread) {
-  if (threads_.empty() || threads_[thread].copies.empty()) return;
+void CopiesUnderWay::land(unsigned thread, std::uint64_t target) {
+  if (threads_.empty()) return;
   Thread& sender = threads_[thread];
-  const Copy copy = sender.copies.front();
-  sender.copies.pop_front();
-  sender.bytes -= copy.bytes;
-  oldest_ = std::max(oldest_, copy.phase);
+  const auto copy = std::ranges::find(sender.copies, target, &Copy::target);
+  if (copy == sender.copies.end()) return;
+  sender.bytes -= copy->bytes;
+  oldest_ = std::max(oldest_, copy->phase);
+  sender.copies.erase(copy);
 }
 
 void CopiesUnderWay::meet_at_barrier() {

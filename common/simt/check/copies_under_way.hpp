@@ -18,8 +18,9 @@ class CopiesUnderWay {
  public:
   explicit CopiesUnderWay(std::size_t threads = 0) : thread_count_(threads) {}
 
-  void issue(unsigned thread, std::uint64_t bytes);
-  void land(unsigned thread);  ///< the oldest of its copies
+  /// To an offset in shared memory. `bytes` are what it reads: one that reads nothing is never under way.
+  void issue(unsigned thread, std::uint64_t target, std::uint64_t bytes);
+  void land(unsigned thread, std::uint64_t target);  ///< the oldest of its copies to there
   void load_shared(unsigned thread, std::uint64_t bytes) {
     access(thread, bytes, ahead_.of_shared_loads, accessed_.of_shared_loads);
   }
@@ -32,7 +33,7 @@ class CopiesUnderWay {
 
  private:
   struct Copy {
-    std::uint64_t bytes, phase;
+    std::uint64_t target, bytes, phase;
   };
   struct Thread {
     bool sends = false;

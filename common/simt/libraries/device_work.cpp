@@ -19,16 +19,6 @@ std::size_t bytes_of(const LibraryArray& array) {
                                                   : (array.count - 1) * array.stride_bytes + array.run_bytes;
 }
 
-/// The allocation whose memory begins nearest below an address of the arena, or holds it.
-std::optional<DeviceRange> allocation_at(const void* pointer) {
-  const auto offset =
-      static_cast<std::size_t>(static_cast<const std::byte*>(pointer) - device_memory().base());
-  std::optional<DeviceRange> found;
-  for (const DeviceRange& range : device_memory().ranges())
-    if (range.offset <= offset) found = range;
-  return found;
-}
-
 /// "A(3,2)", row and column, of a matrix, "x[7]" of a vector.
 std::string element_of(const LibraryArray& array, std::size_t offset) {
   if (array.count == 1) return fmt::format("{}[{}]", array.name, offset / array.element_bytes);
@@ -54,7 +44,7 @@ bool LibraryCall::can_touch(const LibraryArray& array, const char* verb) {
     return fails("host_pointer_in_kernel",
                  fmt::format("{}, which is memory of the host. It wants memory of cudaMalloc.", array.name));
   const std::optional<DeviceRange> allocation =
-      device_memory().contains(array.begin) ? allocation_at(array.begin) : std::nullopt;
+      device_memory().contains(array.begin) ? device_memory().range_at(array.begin) : std::nullopt;
   std::string holds = "what its pointer points to";
   if (allocation) {
     const std::string made = to_string(user_line(*allocation->caller));
@@ -73,7 +63,7 @@ bool LibraryCall::reads(const LibraryArray& array) {
   if (!can_touch(array, "reads")) return false;
   if (!Context::get().settings.check || bytes_of(array) == 0 || !device_memory().contains(array.begin))
     return true;
-  const std::optional<DeviceRange> allocation = allocation_at(array.begin);
+  const std::optional<DeviceRange> allocation = device_memory().range_at(array.begin);
   const auto begin =
       static_cast<std::size_t>(static_cast<const std::byte*>(array.begin) - device_memory().base());
   for (std::size_t run = 0; run < array.count; ++run) {

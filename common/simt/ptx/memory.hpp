@@ -355,6 +355,8 @@ inline void copy_asynchronously(const Frame& f, const Step& s) {
     kept = std::min(f.get<std::uint32_t>(s[3]), bytes);
   need_aligned(f, to, bytes);
   need_aligned(f, from, bytes);
+  if (kept > 0 && (f.block.is_shared(from) || f.block.is_on_stack(from)))
+    f.block.raise(FaultKind::assertion, "cp.async copies from global to shared memory");
   (void)*static_cast<volatile char*>(to);  // a bad address is the fault of this line, not of the wait
   if (kept > 0) (void)*static_cast<const volatile char*>(from);
   f.block.issue_copy({to, from, bytes, bytes - kept}, f.caller);

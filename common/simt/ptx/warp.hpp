@@ -59,7 +59,7 @@ inline Bound bind_vote(const Match& m) {
     }};
   return {[](const Frame& f, const Step& s) {
     const std::uint64_t mine = f.truth(s[1]);
-    auto [lanes, values] = f.block.gather(simt_op_all, f.get<std::uint32_t>(s[2]), mine, f.caller);
+    auto [lanes, values] = f.block.gather(simt_op_uni, f.get<std::uint32_t>(s[2]), mine, f.caller);
     bool same = true;
     for (; lanes != 0; lanes &= lanes - 1) same = same && values[std::countr_zero(lanes)] == mine;
     f.set_bits(s[0], same);
@@ -102,7 +102,7 @@ inline Bound bind_activemask(const Match&) {
 }
 inline Bound bind_elect(const Match&) {
   return {[](const Frame& f, const Step& s) {
-    const LaneMask lanes = f.block.gather(simt_op_any, f.get<std::uint32_t>(s[2]), 0, f.caller).lanes;
+    const LaneMask lanes = f.block.gather(simt_op_elect, f.get<std::uint32_t>(s[2]), 0, f.caller).lanes;
     const auto leader = static_cast<unsigned>(std::countr_zero(lanes));
     f.set(s[0], leader);
     f.set_bits(s[1], leader == f.block.lane());

@@ -8,6 +8,7 @@
 #include <map>
 #include <memory>
 
+#include "simt/check/checker.hpp"
 #include "simt/runtime/block.hpp"
 #include "simt/runtime/context.hpp"
 #include "simt/runtime/host_touches.hpp"
@@ -118,6 +119,10 @@ cudaError_t free_shared(Context& context, void* pointer) {
 
 bool is_device(const void* pointer) { return device_memory().contains(pointer); }
 
+bool is_of_host(const void* pointer) {
+  return !is_device(pointer) && find_shared(pointer) == nullptr && find_in(symbols(), pointer) == nullptr;
+}
+
 const char* side_name(bool device) { return device ? "device memory" : "host memory"; }
 
 /// Holds the pointers of a copy against its direction and against the allocations. Success if it is sound.
@@ -150,18 +155,12 @@ cudaError_t check_copy(Context& context, const void* to, const void* from, std::
               side_name(is_device(to)), side_name(is_device(from))));
   }
   for (const void* pointer : {to, from})
-    if (is_device(pointer) ? !device_memory().owns(pointer, bytes)
-                           : find_in(symbols(), pointer) != nullptr && !lies_in_symbol(pointer, bytes))
-      return context.misuse(
-          cudaErrorInvalidValue, "bad_copy",
-          fmt::format("the copy of {} bytes goes beyond the device allocation of its {} (or that "
-                      "memory was freed). Are the bytes counted as elements times sizeof?",
-                      bytes, pointer == to ? "destination" : "source"));
+    if (!is_of_host(pointer) && !simt::kernels_may_touch(pointer, bytes))
+      return context.misuse(cudaErrorInvalidValue, "bad_copy",
+                            fmt::format("the copy of {} bytes goes beyond the allocation of its {} (or that "
+                                        "memory was freed). Are the bytes counted as elements times sizeof?",
+                                        bytes, pointer == to ? "destination" : "source"));
   return cudaSuccess;
-}
-
-bool is_of_host(const void* pointer) {
-  return !is_device(pointer) && find_shared(pointer) == nullptr && find_in(symbols(), pointer) == nullptr;
 }
 
 /// For take_host_copies(). A copy from host memory to host memory counts as well: what a `__device__`
@@ -179,7 +178,11 @@ void note_copy(Context& context, const void* to, const void* from, std::size_t b
 
 /// A copy in its turn.
 void move(Context& context, void* to, const void* from, std::size_t bytes) {
-  const auto copies = [=] { device_memory().copy(to, from, bytes); };
+  const auto copies = [=] {
+    if (Context::get().settings.check && is_device(to) && is_device(from))
+      simt::check::Checker::get().note_copied(to, from, bytes);
+    device_memory().copy(to, from, bytes);
+  };
   if (!context.host_first.puts_off() || (is_of_host(to) && is_of_host(from))) return copies();
   if (is_of_host(to)) {
     const auto find = [&](std::byte* found) { device_memory().copy(found, from, bytes); };
@@ -236,7 +239,8 @@ bool simt::kernels_may_touch(const void* begin, std::size_t bytes) {
   if (is_device(begin)) return device_memory().owns(begin, bytes);
   const auto* const last = static_cast<const std::byte*>(begin) + bytes - 1;
   const SharedAllocation* const shared = find_shared(begin);
-  return lies_in_symbol(begin, bytes) || (shared != nullptr && shared == find_shared(last));
+  return lies_in_symbol(begin, bytes) ||
+         (shared != nullptr && is_within_addresses(begin, bytes) && shared == find_shared(last));
 }
 
 extern "C" {
@@ -426,11 +430,9 @@ cudaError_t cudaMemsetAsync(void* pointer, int value, std::size_t bytes, cudaStr
   SIMT_API_ENTRY();
   if (const cudaError_t error = context.refusal_of(stream); error != cudaSuccess) return context.fail(error);
   if (bytes == 0) return cudaSuccess;
-  if (find_shared(pointer) == nullptr && !lies_in_symbol(pointer, bytes) &&
-      !device_memory().owns(pointer, bytes))
-    return context.misuse(
-        cudaErrorInvalidValue, "bad_memset",
-        fmt::format("cudaMemset of {} bytes does not lie within one device allocation.", bytes));
+  if (!simt::kernels_may_touch(pointer, bytes))
+    return context.misuse(cudaErrorInvalidValue, "bad_memset",
+                          fmt::format("cudaMemset of {} bytes does not lie within one allocation.", bytes));
   const auto sets = [pointer, value, bytes] {
     if (is_device(pointer))
       device_memory().set(pointer, value, bytes);

@@ -146,11 +146,8 @@ std::string clause(const RawFault& fault, const std::vector<WaitingThreads>& wai
     case FaultKind::divergent_instruction:
       return fmt::format("broke a rule of the instructions of a warp: {}.", fault.text);
     case FaultKind::misused_shared:
+    case FaultKind::wrong_memory:
       return fmt::format("used {}.", fault.text);
-    case FaultKind::not_global:
-      return fmt::format(
-          "used {} on shared memory, which works on global memory alone. Add each float by itself.",
-          fault.text);
     case FaultKind::builtin_variable:
       return "stored to threadIdx, blockIdx, blockDim or gridDim, which are no memory on a GPU. Keep the "
              "number in a variable of your own.";
@@ -221,7 +218,7 @@ const char* kind_name(FaultKind kind) {
     case FaultKind::shared_address:
     case FaultKind::builtin_variable:
     case FaultKind::misused_shared:
-    case FaultKind::not_global:
+    case FaultKind::wrong_memory:
     case FaultKind::moved_stack:
     case FaultKind::freed_memory:
       return "illegal_address";
@@ -282,7 +279,7 @@ int cuda_error_of(FaultKind kind) {
     case FaultKind::shared_address:
     case FaultKind::builtin_variable:
     case FaultKind::misused_shared:
-    case FaultKind::not_global:
+    case FaultKind::wrong_memory:
     case FaultKind::freed_memory:
     case FaultKind::told:
       return 700;  // cudaErrorIllegalAddress

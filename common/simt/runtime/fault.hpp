@@ -34,7 +34,7 @@ enum class FaultKind {
   out_of_bounds,          ///< a write into the red zone around an allocation
   builtin_variable,       ///< a store to threadIdx or its like, which is no variable on a GPU
   misused_shared,         ///< what lies among shared variables and is none, or none of a GPU's
-  not_global,             ///< an instruction for global memory alone, elsewhere
+  wrong_memory,           ///< an atomic on memory that it does not work on
   host_function,          ///< a function of the host's libraries, which a GPU does not have
   moved_stack,            ///< a stack pointer, or a frame's, that leads out of the thread's stack
   bad_ptx,                ///< inline PTX that cannot be, or that breaks a rule of its own

@@ -275,6 +275,14 @@ std::vector<DeviceRange> DeviceMemory::ranges() const {
   return found;
 }
 
+std::optional<DeviceRange> DeviceMemory::range_at(const void* device_pointer) const {
+  const auto offset = static_cast<std::size_t>(static_cast<const std::byte*>(device_pointer) - device_);
+  std::optional<DeviceRange> found;
+  for (const DeviceRange& range : ranges())
+    if (range.offset <= offset) found = range;
+  return found;
+}
+
 void DeviceMemory::note_written(const void* device_pointer, std::size_t bytes) {
   const std::lock_guard lock(mutex_);
   const auto offset = static_cast<std::size_t>(static_cast<const std::byte*>(device_pointer) - device_);
@@ -297,7 +305,7 @@ void DeviceMemory::copy(void* to, const void* from, std::size_t bytes) {
         bytes);
   };
   const std::optional<RuntimeView> to_view = view(to), from_view = view(from);
-  if (to_view) note_written(to, bytes);
+  if (to_view && !from_view) note_written(to, bytes);
   std::memmove(to_view ? to_view->begin() : to, from_view ? from_view->begin() : from, bytes);
 }
 

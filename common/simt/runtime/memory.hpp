@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <map>
 #include <mutex>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -104,6 +105,8 @@ class DeviceMemory {
   void limit(std::size_t bytes) { limit_ = bytes; }
   /// The allocations there are, by offset. Valid until the next allocation or release.
   std::vector<DeviceRange> ranges() const;
+  /// The allocation that begins nearest below an address of the arena, or holds it.
+  std::optional<DeviceRange> range_at(const void* device_pointer) const;
 
   /// @brief Copies bytes for the runtime. Either side may be device memory; ranges must lie within one
   /// allocation, and may overlap.

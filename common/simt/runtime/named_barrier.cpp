@@ -35,7 +35,8 @@ void BlockRunner::sync_tile(unsigned threads, std::uintptr_t caller) {
   const unsigned tile = static_cast<unsigned>(running_) / threads;
   if ((tile + 1) * threads > thread_indices_.size())
     raise(FaultKind::assertion, "the threads of the block fill all of its tiles");
-  come_to_barrier({kNamedBarriers + tile, threads, true}, caller);
+  const unsigned smaller_tiles = 2 * (1024 / 64 - 1024 / threads);  // that a block can have
+  come_to_barrier({kNamedBarriers + smaller_tiles + tile, threads, true}, caller);
 }
 
 Votes BlockRunner::come_to_barrier(NamedBarrier to, std::uintptr_t caller) {

@@ -25,6 +25,8 @@ enum SimtWarpOp {
   simt_op_ballot,
   simt_op_all,
   simt_op_any,
+  simt_op_uni,
+  simt_op_elect,
   simt_op_match_any,
   simt_op_match_all,
   simt_op_reduce_add,

@@ -80,6 +80,7 @@ __forceinline__ T __shfl_sync(unsigned mask, T value, int source, int width = 32
 template <class T>
 __forceinline__ T __shfl_up_sync(unsigned mask, T value, unsigned delta, int width = 32) {
   const unsigned lane = simt_lane(), first = simt::segment_first(lane, width);
+  delta &= 31u;
   const unsigned from = lane < first + delta ? lane : lane - delta;  // below the segment: keep one's own
   return simt::from_bits<T>(
       simt_shuffle(simt::shuffle_of<T>(simt_shuffle_up), mask, simt::to_bits(value), from));
@@ -89,6 +90,7 @@ template <class T>
 __forceinline__ T __shfl_down_sync(unsigned mask, T value, unsigned delta, int width = 32) {
   const unsigned lane = simt_lane(),
                  last = simt::segment_first(lane, width) + static_cast<unsigned>(width) - 1u;
+  delta &= 31u;
   const unsigned from = lane + delta > last ? lane : lane + delta;  // above the segment: keep one's own
   return simt::from_bits<T>(
       simt_shuffle(simt::shuffle_of<T>(simt_shuffle_down), mask, simt::to_bits(value), from));
@@ -98,7 +100,7 @@ template <class T>
 __forceinline__ T __shfl_xor_sync(unsigned mask, T value, int lane_mask, int width = 32) {
   const unsigned lane = simt_lane(),
                  last = simt::segment_first(lane, width) + static_cast<unsigned>(width) - 1u;
-  const unsigned partner = lane ^ static_cast<unsigned>(lane_mask);
+  const unsigned partner = lane ^ (static_cast<unsigned>(lane_mask) & 31u);
   const unsigned from = partner > last ? lane : partner;
   return simt::from_bits<T>(
       simt_shuffle(simt::shuffle_of<T>(simt_shuffle_xor), mask, simt::to_bits(value), from));

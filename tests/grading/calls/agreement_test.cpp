@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "grading/facts/outcome.hpp"
 #include "grading/facts/poison.hpp"
 #include "support/catch.hpp"
 #include "support/special_floats.hpp"
@@ -101,10 +102,14 @@ TEST_CASE("integers must be equal") {
   CHECK_THAT(disagreement_of<std::int32_t>(three, {100000, 2, 3}, {100001, 2, 3}), ContainsSubstring("y[0]"));
 }
 
-TEST_CASE("the modes must launch the same") {
+TEST_CASE("the modes must launch and copy the same") {
   using Counters = std::map<std::string, std::int64_t>;
   const Counters one{{"blocks", 4}, {"launches", 1}}, two{{"blocks", 4}, {"launches", 2}};
   CHECK(disagreement(one, one).empty());
   CHECK_THAT(disagreement(one, two), ContainsSubstring("2 launches"));
   CHECK_THAT(disagreement(one, Counters{}), ContainsSubstring("0 blocks"));
+  Counters copies = one;
+  copies[kCopiedWithin] = 40;
+  CHECK_THAT(disagreement(one, copies),
+             ContainsSubstring("40 bytes copied within the device in it, and 0 before"));
 }

@@ -167,7 +167,23 @@ TEST_CASE("copies check their direction and their bounds", "[simt][memory]") {
   REQUIRE_THAT(faults[0].message,
                Catch::Matchers::ContainsSubstring("destination is device memory, the source is host memory"));
   REQUIRE_THAT(faults[2].message,
-               Catch::Matchers::ContainsSubstring("goes beyond the device allocation of its source"));
+               Catch::Matchers::ContainsSubstring("goes beyond the allocation of its source"));
+}
+
+TEST_CASE("copies and fills end where managed or page-locked memory does", "[simt][memory]") {
+  const FreshDevice device;
+  const bool managed = GENERATE(false, true);
+  void* memory = nullptr;
+  REQUIRE((managed ? cudaMallocManaged(&memory, 40) : cudaMallocHost(&memory, 40)) == cudaSuccess);
+  int host[11] = {};
+  REQUIRE(cudaMemcpy(memory, host, 40, cudaMemcpyDefault) == cudaSuccess);
+  REQUIRE(cudaMemcpy(memory, host, 44, cudaMemcpyDefault) == cudaErrorInvalidValue);
+  REQUIRE(cudaMemcpy(host, memory, 44, cudaMemcpyDefault) == cudaErrorInvalidValue);
+  REQUIRE(cudaMemset(memory, 0, 40) == cudaSuccess);
+  REQUIRE(cudaMemset(memory, 0, 44) == cudaErrorInvalidValue);
+  REQUIRE(cudaMemset(memory, 0, ~std::size_t{0}) == cudaErrorInvalidValue);
+  REQUIRE(simt::take_faults().size() == 4);
+  REQUIRE((managed ? cudaFree(memory) : cudaFreeHost(memory)) == cudaSuccess);
 }
 
 TEST_CASE("rows are copied and set with gaps between them and without", "[simt][memory]") {

@@ -95,6 +95,19 @@ TEST_CASE("shuffles move values between lanes as CUDA defines", "[simt][warp]") 
   }
 }
 
+TEST_CASE("shuffles take the lower five bits of a distance or a mask", "[simt][warp]") {
+  const FreshDevice device;
+  const auto up = lanes([](int lane) { return __shfl_up_sync(kAll, lane, -16); });
+  const auto down = lanes([](int lane) { return __shfl_down_sync(kAll, lane, -16); });
+  const auto by_xor = lanes([](int lane) { return __shfl_xor_sync(kAll, lane, -1); });
+  for (int lane = 0; lane < 32; ++lane) {
+    const auto i = static_cast<std::size_t>(lane);
+    REQUIRE(up[i] == (lane < 16 ? lane : lane - 16));
+    REQUIRE(down[i] == (lane < 16 ? lane + 16 : lane));
+    REQUIRE(by_xor[i] == 31 - lane);
+  }
+}
+
 TEST_CASE("shuffles with a width stay within their segment", "[simt][warp]") {
   const FreshDevice device;
   const auto idx = lanes([](int lane) { return __shfl_sync(kAll, lane, 9, 8); });

@@ -126,7 +126,7 @@ void require_traffic(const Profile& profile, const Problem& p, std::uint64_t pas
           "The warps load " + std::to_string(floats) + " numbers with " + std::to_string(load.requests) +
               " instructions, though each could bring 32 of them: most lanes have nothing to do.");
   require_busy_lanes(profile);
-  require_busy_warps(profile);
+  require_busy_warps_of_rows(profile, p.rows());
 }
 
 void require_barriers(const Outcome& outcome, const Profile& profile, std::int64_t rows) {

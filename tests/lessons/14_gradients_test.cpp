@@ -276,7 +276,7 @@ void require_loads_side_by_side(const Profile& profile) {
 }
 
 /// The same for the rows of P, dP and dS.
-void require_rows_side_by_side(const Profile& profile) {
+void require_rows_side_by_side(const Profile& profile, const Rows& p) {
   const simt::GlobalTraffic &load = profile.global_load, &store = profile.global_store;
   require(load.sectors * 10 <= load.ideal_sectors * 11 && store.sectors * 10 <= store.ideal_sectors * 11,
           "The warps' accesses touch " + std::to_string(load.sectors + store.sectors) +
@@ -289,7 +289,7 @@ void require_rows_side_by_side(const Profile& profile) {
               " instructions, though each could bring 32 of them: most lanes have nothing to do.");
   require_full_sectors(store, "store");
   require_busy_lanes(profile);
-  require_busy_warps(profile);
+  require_busy_warps_of_rows(profile, p.rows());
 }
 
 }  // namespace
@@ -591,7 +591,7 @@ TEST_CASE("softmax: reads P and dP twice, in whole sectors, and writes dS once",
     require_launch(outcome, p.rows());
     const Profile* profile = profile_of(outcome);
     if (!profile) return;
-    require_rows_side_by_side(*profile);
+    require_rows_side_by_side(*profile, p);
     const Col warps_a_block = outcome.counters.at("threads") / outcome.counters.at("blocks") / kWarp;
     const auto row_warps = static_cast<std::uint64_t>(p.rows() * std::max<Col>(1, warps_a_block));
     require(meetings(*profile) <= 4 * row_warps,

@@ -356,9 +356,11 @@ TEST_CASE("matmul: takes transposed matrices and parts of larger ones, and leave
     check(random_product(64, 40, 48), shifted);
   }
   Random random(case_seed());  // for sizes and strides that no kernel knows beforehand
-  for (int i = 0; i < 3; ++i) {
+  for (int i = 0; i < 4; ++i) {
     std::array sizes{drawn::length(random, 150), drawn::length(random, 150), drawn::length(random, 60)};
-    if (i > 0) {  // a long sum over rows, or over columns
+    if (i == 3) {
+      sizes.fill(random.integer(20, 60));
+    } else if (i > 0) {  // a long sum over rows, or over columns
       sizes = {drawn::length(random, 40), drawn::length(random, 40), drawn::length(random, 40)};
       sizes[i == 1 ? 0 : 2] = random.integer(200, 1500);
     }
@@ -520,14 +522,18 @@ TEST_CASE("softmax: gives 0 where P is 0, whatever dP holds there", "[l14][softm
   p.dP(3, 0) = kNan;
   check(p);
   Random random(case_seed());  // for rows that no kernel knows beforehand
-  const std::array<std::pair<Col, Col>, 5> sizes{{{random.integer(3, 12), drawn::length(random, 3000)},
+  const auto few = [&] { return random.integer(3, 12); };
+  // Rows of whole tiles, which may have a fast path, and many rows have gaps; the last are dense.
+  const std::array<std::pair<Col, Col>, 6> sizes{{{few(), drawn::length(random, 3000)},
                                                   {random.integer(20, 120), random.integer(257, 600)},
-                                                  {random.integer(3, 12), drawn::length(random, 3000)},
-                                                  {random.integer(3, 12), 1024 * random.integer(1, 2)},
-                                                  {random.integer(1100, 3000), drawn::few_columns(random)}}};
+                                                  {few(), drawn::length(random, 3000)},
+                                                  {few(), 1024 * random.integer(1, 2)},
+                                                  {random.integer(1100, 3000), drawn::few_columns(random)},
+                                                  {few(), 2048}}};
   for (std::size_t i = 0; i < sizes.size(); ++i) {
     const auto [rows, cols] = sizes[i];
-    Rows drawn = random_rows(rows, cols, random.integer(0, 1) * drawn::few_between(random));
+    const Col have_gaps = i < 3 ? random.integer(0, 1) : i < 5;
+    Rows drawn = random_rows(rows, cols, have_gaps * drawn::few_between(random));
     drawn.dP = drawn::times(std::move(drawn.dP), drawn::factor(random));
     if (i == 0)
       drawn.P = drawn::times(std::move(drawn.P), std::abs(drawn::factor(random, 3)));  // sums other than 1
@@ -757,8 +763,12 @@ TEST_CASE("attention: takes more keys than queries, fewer, one and none, with ga
     const auto length = [&] { return most > 10 ? drawn::length(random, 130) : random.integer(201, 260); };
     check_drawn(random_head(length(), length(), random.integer(1, most), random.integer(0, 4)));
   }
-  check_drawn(
-      random_head(128, 192, 64, 4 * random.integer(0, 2)));  // whole tiles, which may have a fast path
+  // A square head, in which each matrix has strides of its own.
+  const Col side = random.integer(20, 60);
+  check_drawn(random_head(side, side, 9, random.integer(1, 4)));
+  // Whole tiles, which may have a fast path.
+  check_drawn(random_head(128, 192, 64, 4 * random.integer(0, 2)));
+  check(random_head(192, 128, 64), {.check = CheckMode::never});
 }
 
 TEST_CASE("attention: lets no value that a mask hides enter dS, dQ and dK",

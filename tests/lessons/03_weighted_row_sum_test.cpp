@@ -530,6 +530,7 @@ TEST_CASE("keeps NaN and infinities in their own row", "[l03][weighted_row_sum][
       const Col cols = 1024 * random.integer(1, 3);
       check_drawn(entry, 7, cols, cols + gaps[0], {});
     }
+  for (const Entry<RowSum> entry : {kShuffles, kTree}) check_drawn(entry, 7, 2048, 2048, {});
   for (const Entry<RowSum> entry : {kShuffles, kTree})
     for (const CallOptions& shifted : with_shifted_arrays(2)) check_drawn(entry, 7, 1024, 1024, shifted);
 }

@@ -270,7 +270,7 @@ void require_one_pass(const Profile& profile, const Problem& p) {
 }
 
 /// What else the contract promises of accesses. The problem's rows must begin at multiples of 32 bytes.
-void require_traffic(const Profile& profile) {
+void require_traffic(const Profile& profile, const Problem& p) {
   const simt::GlobalTraffic& load = profile.global_load;
   require(load.sectors * 10 <= load.ideal_sectors * 11,
           "The warps' loads touch " + std::to_string(load.sectors) + " sectors of 32 bytes where " +
@@ -283,7 +283,7 @@ void require_traffic(const Profile& profile) {
               " instructions, though each could bring 32 of them: most lanes have nothing to do.");
   require_busy_lanes(profile);
   // The last steps of a tree are one warp's.
-  require_busy_warps(profile, 3);
+  require_busy_warps_of_rows(profile, p.rows(), 3);
 }
 
 /// How often a warp waits at a barrier for each row that its block sums.
@@ -448,7 +448,7 @@ TEST_CASE("tree: reads whole sectors and has no bank conflicts", "[l03][weighted
     const Profile* profile = profile_of(outcome);
     if (!profile) return;
     require_one_pass(*profile, p);
-    require_traffic(*profile);
+    require_traffic(*profile, p);
     require_exchange(kTree, outcome, *profile, p);
   }
   check_exchange_of_any_size(kTree);
@@ -530,6 +530,7 @@ TEST_CASE("keeps NaN and infinities in their own row", "[l03][weighted_row_sum][
       const Col cols = 1024 * random.integer(1, 3);
       check_drawn(entry, 7, cols, cols + gaps[0], {});
     }
+  for (const Entry<RowSum> entry : {kShuffles, kTree}) check_drawn(entry, 7, 2048, 2048, {});
   for (const Entry<RowSum> entry : {kShuffles, kTree})
     for (const CallOptions& shifted : with_shifted_arrays(2)) check_drawn(entry, 7, 1024, 1024, shifted);
 }
@@ -575,7 +576,7 @@ TEST_CASE("reads whole sectors, and waits at no more than two barriers",
     const Profile* profile = profile_of(outcome);
     if (!profile) return;
     require_one_pass(*profile, p);
-    require_traffic(*profile);
+    require_traffic(*profile, p);
     require(profile->shuffles + profile->votes > 0,
             "weighted_row_sum uses no shuffles: the lanes of a warp can hand each other their sums without "
             "memory.");

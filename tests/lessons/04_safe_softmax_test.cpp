@@ -779,7 +779,7 @@ TEST_CASE("reads x three times, in whole sectors, and writes y once", "[l04][saf
                 " would do. Let neighbouring threads write neighbouring columns.");
     require_full_sectors(store, "store");
     require_busy_lanes(*profile);
-    require_busy_warps(*profile);
+    require_busy_warps_of_rows(*profile, p.rows());
   }
   for (const Problem& p : problems_of_any_size()) {
     const Outcome outcome = check(p);

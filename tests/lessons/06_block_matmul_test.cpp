@@ -386,7 +386,7 @@ void check_gaps(Entry<Product> entry) {
         check_with(random_problem(M, N, K), a, b, gaps);
         if (a != b) check_with(random_problem(M, M, M), a, b, gaps);
       }
-  const Problem whole = random_problem(128 * random.integer(2, 3), 256, 32);
+  const Problem whole = random_problem(128 * random.integer(2, 3), 256, 64);
   const auto gap = [&] { return random.integer(1, 9); };
   check_with(whole, any_layout(), any_layout(), {gap(), gap(), gap()});
   check(entry, whole);

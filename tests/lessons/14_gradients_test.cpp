@@ -276,7 +276,7 @@ void require_loads_side_by_side(const Profile& profile) {
 }
 
 /// The same for the rows of P, dP and dS.
-void require_rows_side_by_side(const Profile& profile) {
+void require_rows_side_by_side(const Profile& profile, const Rows& p) {
   const simt::GlobalTraffic &load = profile.global_load, &store = profile.global_store;
   require(load.sectors * 10 <= load.ideal_sectors * 11 && store.sectors * 10 <= store.ideal_sectors * 11,
           "The warps' accesses touch " + std::to_string(load.sectors + store.sectors) +
@@ -289,7 +289,7 @@ void require_rows_side_by_side(const Profile& profile) {
               " instructions, though each could bring 32 of them: most lanes have nothing to do.");
   require_full_sectors(store, "store");
   require_busy_lanes(profile);
-  require_busy_warps(profile);
+  require_busy_warps_of_rows(profile, p.rows());
 }
 
 }  // namespace
@@ -356,9 +356,11 @@ TEST_CASE("matmul: takes transposed matrices and parts of larger ones, and leave
     check(random_product(64, 40, 48), shifted);
   }
   Random random(case_seed());  // for sizes and strides that no kernel knows beforehand
-  for (int i = 0; i < 3; ++i) {
+  for (int i = 0; i < 4; ++i) {
     std::array sizes{drawn::length(random, 150), drawn::length(random, 150), drawn::length(random, 60)};
-    if (i > 0) {  // a long sum over rows, or over columns
+    if (i == 3) {
+      sizes.fill(random.integer(20, 60));
+    } else if (i > 0) {  // a long sum over rows, or over columns
       sizes = {drawn::length(random, 40), drawn::length(random, 40), drawn::length(random, 40)};
       sizes[i == 1 ? 0 : 2] = random.integer(200, 1500);
     }
@@ -520,14 +522,18 @@ TEST_CASE("softmax: gives 0 where P is 0, whatever dP holds there", "[l14][softm
   p.dP(3, 0) = kNan;
   check(p);
   Random random(case_seed());  // for rows that no kernel knows beforehand
-  const std::array<std::pair<Col, Col>, 5> sizes{{{random.integer(3, 12), drawn::length(random, 3000)},
+  const auto few = [&] { return random.integer(3, 12); };
+  // Rows of whole tiles, which may have a fast path, and many rows have gaps; the last are dense.
+  const std::array<std::pair<Col, Col>, 6> sizes{{{few(), drawn::length(random, 3000)},
                                                   {random.integer(20, 120), random.integer(257, 600)},
-                                                  {random.integer(3, 12), drawn::length(random, 3000)},
-                                                  {random.integer(3, 12), 1024 * random.integer(1, 2)},
-                                                  {random.integer(1100, 3000), drawn::few_columns(random)}}};
+                                                  {few(), drawn::length(random, 3000)},
+                                                  {few(), 1024 * random.integer(1, 2)},
+                                                  {random.integer(1100, 3000), drawn::few_columns(random)},
+                                                  {few(), 2048}}};
   for (std::size_t i = 0; i < sizes.size(); ++i) {
     const auto [rows, cols] = sizes[i];
-    Rows drawn = random_rows(rows, cols, random.integer(0, 1) * drawn::few_between(random));
+    const Col have_gaps = i < 3 ? random.integer(0, 1) : i < 5;
+    Rows drawn = random_rows(rows, cols, have_gaps * drawn::few_between(random));
     drawn.dP = drawn::times(std::move(drawn.dP), drawn::factor(random));
     if (i == 0)
       drawn.P = drawn::times(std::move(drawn.P), std::abs(drawn::factor(random, 3)));  // sums other than 1
@@ -591,7 +597,7 @@ TEST_CASE("softmax: reads P and dP twice, in whole sectors, and writes dS once",
     require_launch(outcome, p.rows());
     const Profile* profile = profile_of(outcome);
     if (!profile) return;
-    require_rows_side_by_side(*profile);
+    require_rows_side_by_side(*profile, p);
     const Col warps_a_block = outcome.counters.at("threads") / outcome.counters.at("blocks") / kWarp;
     const auto row_warps = static_cast<std::uint64_t>(p.rows() * std::max<Col>(1, warps_a_block));
     require(meetings(*profile) <= 4 * row_warps,
@@ -757,8 +763,12 @@ TEST_CASE("attention: takes more keys than queries, fewer, one and none, with ga
     const auto length = [&] { return most > 10 ? drawn::length(random, 130) : random.integer(201, 260); };
     check_drawn(random_head(length(), length(), random.integer(1, most), random.integer(0, 4)));
   }
-  check_drawn(
-      random_head(128, 192, 64, 4 * random.integer(0, 2)));  // whole tiles, which may have a fast path
+  // A square head, in which each matrix has strides of its own.
+  const Col side = random.integer(20, 60);
+  check_drawn(random_head(side, side, 9, random.integer(1, 4)));
+  // Whole tiles, which may have a fast path.
+  check_drawn(random_head(128, 192, 64, 4 * random.integer(0, 2)));
+  check(random_head(192, 128, 64), {.check = CheckMode::never});
 }
 
 TEST_CASE("attention: lets no value that a mask hides enter dS, dQ and dK",

@@ -205,6 +205,13 @@ inline void require_busy_warps(const Profile& profile, double times = 2, TestLin
   detail::report(why.empty(), why, where);
 }
 
+/// @brief The same of kernels that go through so many rows; see few_warps_of_rows_work().
+inline void require_busy_warps_of_rows(const Profile& profile, std::int64_t rows, double times = 2,
+                                       TestLine where = TestLine::here()) {
+  const std::string why = few_warps_of_rows_work(profile, static_cast<std::uint64_t>(rows), times);
+  detail::report(why.empty(), why, where);
+}
+
 /// @brief Fails the case if one block has more than this share of a launch's work; see one_block_works().
 inline void require_busy_blocks(const Profile& profile, double share, TestLine where = TestLine::here()) {
   const std::string why = one_block_works(profile, share);

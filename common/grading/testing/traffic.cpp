@@ -40,13 +40,15 @@ std::uint64_t sectors_too_many(const simt::Counters& counters) {
   return load.sectors + store.sectors - load.ideal_sectors - store.ideal_sectors;
 }
 
-/// Which launch has one warp of each block have more than so many times its share of a kind of work.
+/// Which launch has one warp of each block have more than so many times its share of a kind of work, or a
+/// tenth more than one of `rows` rows where there are fewer blocks.
 std::string busy_warp(const Profile& profile, simt::BlockOrder simt::LaunchProfile::*kind,
-                      std::string_view work, double times) {
+                      std::string_view work, double times, std::uint64_t rows = 0) {
   for (const simt::LaunchProfile& launch : profile.launches) {
     const double warps = std::ceil(launch.block[0] * launch.block[1] * launch.block[2] / 32.0);
     const double share = (launch.*kind).busiest_share();
     if (share * warps <= times) continue;
+    if (launch.order.blocks < rows && share * static_cast<double>(rows) <= 1.1) continue;
     return fmt::format(
         "In each block of {}, one of {:.0f} warps has {:.0f} % of the {}. Share the work out to all warps.",
         launch.kernel, warps, 100 * share, work);
@@ -139,7 +141,12 @@ std::string last_is_largest(const Profile& profile) {
 }
 
 std::string few_warps_work(const Profile& profile, double times) {
-  return busy_warp(profile, &simt::LaunchProfile::order, "accesses to memory and matrix products", times);
+  return few_warps_of_rows_work(profile, 0, times);
+}
+
+std::string few_warps_of_rows_work(const Profile& profile, std::uint64_t rows, double times) {
+  return busy_warp(profile, &simt::LaunchProfile::order, "accesses to memory and matrix products", times,
+                   rows);
 }
 
 std::string few_warps_load(const Profile& profile) {

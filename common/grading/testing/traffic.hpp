@@ -41,6 +41,10 @@ std::string last_is_largest(const Profile& profile);
 /// @brief Which launch has one warp of each block do more than so many times its share; empty if none does.
 std::string few_warps_work(const Profile& profile, double times = 2);
 
+/// @brief The same of kernels that go through so many rows. Where there are fewer blocks than rows, a warp
+/// may take a row: with fewer rows than warps in a block, the others have none.
+std::string few_warps_of_rows_work(const Profile& profile, std::uint64_t rows, double times = 2);
+
 /// @brief The same of what is loaded from global memory, for kernels whose warps load for themselves.
 std::string few_warps_load(const Profile& profile);
 

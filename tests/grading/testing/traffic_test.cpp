@@ -142,6 +142,18 @@ TEST_CASE("a block in which one warp does more than twice its share is told", "[
   CHECK(few_warps_work(make_profile({launch})).empty());
 }
 
+TEST_CASE("warps that have no row of few are not missed", "[traffic]") {
+  simt::LaunchProfile launch;
+  launch.block = {1024, 1, 1};
+  launch.order = {.blocks = 1, .work = 100, .busiest = 26};  // a warp for each of four rows
+  CHECK(few_warps_of_rows_work(make_profile({launch}), 4).empty());
+  CHECK_FALSE(few_warps_work(make_profile({launch})).empty());
+  launch.order.busiest = 50;  // or for two
+  CHECK_FALSE(few_warps_of_rows_work(make_profile({launch}), 4).empty());
+  launch.order = {.blocks = 4, .work = 100, .busiest = 25};  // a row has a whole block
+  CHECK_FALSE(few_warps_of_rows_work(make_profile({launch}), 4).empty());
+}
+
 TEST_CASE("warps of which few lanes are at work are told", "[traffic]") {
   Profile profile;
   profile.steps = 10, profile.lanes = 80;

@@ -46,7 +46,7 @@ __global__ void __launch_bounds__(Tile::kThreads)
   }
 }
 
-constexpr int kRowsPerBlock = 8;
+constexpr int kRowsPerBlock = 32;
 
 __global__ void softmax_backward_kernel(View<const float, 2> P, View<const float, 2> dP, View<float, 2> dS) {
   const std::int64_t row = std::int64_t{blockIdx.x} * kRowsPerBlock + threadIdx.y, cols = P.shape[1];

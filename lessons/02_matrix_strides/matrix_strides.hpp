@@ -17,8 +17,9 @@ inline constexpr int kMaxGridY = 4096;  ///< blocks along y in the grid of copy_
 /// Shapes: src and dst are (rows, cols). Element (r, c) of x is x.data[r * x.strides[0] + c * x.strides[1]].
 ///         Strides are in elements, and not negative. The elements of dst lie apart from one another and from
 ///         src; what lies in the gaps between them stays as it is. An empty matrix launches nothing.
-/// Launch: one kernel with blocks of kTile x kBlockRows threads, at most kMaxGridY of them along y.
-///         Neighbouring threads write along the axis of dst that has the smaller stride.
+/// Launch: one kernel with blocks of kTile x kBlockRows threads, one or more for every tile of kTile x kTile
+///         elements, but at most kMaxGridY of them along y. Neighbouring threads write along the axis of dst
+///         that has the smaller stride.
 /// Error:  none: every element keeps its bits.
 /// Cost:   reads 4 * rows * cols bytes, writes as many.
 /// @throws std::invalid_argument if the shapes of src and dst differ.

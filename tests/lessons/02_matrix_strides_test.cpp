@@ -87,14 +87,20 @@ TEST_CASE("copies a slice, and leaves the gaps of dst as they are", "[l02][copy_
     check_unknown_copy(rows, cols, drawn::strides(rows, cols, random), drawn::strides(rows, cols, random),
                        shifted);
   }
-  // Whole tiles, which may have a fast path: from rows or columns to rows or columns.
+  // Whole tiles, which may have a fast path: from rows or columns to rows or columns, with gaps and without.
   const std::int64_t rows = 64 * random.integer(1, 3), cols = 64 * random.integer(1, 3);
   const Strides by_rows{cols + random.integer(1, 9), 1}, by_columns{1, rows + random.integer(1, 9)};
-  const auto wider = [&] { return random.integer(10, 19); };
   check_unknown_copy(rows, cols, by_rows, by_columns);
   check_unknown_copy(rows, cols, by_columns, by_rows);
-  check_unknown_copy(rows, cols, by_rows, {cols + wider(), 1});
-  check_unknown_copy(rows, cols, by_columns, {1, rows + wider()});
+  std::vector<std::vector<std::int64_t>> all_gaps = drawn::gaps_around_fours(2, random);
+  all_gaps.back() = {4 * random.integer(1, 2), 4 * random.integer(3, 4)};  // and not the same
+  for (const std::vector<std::int64_t>& gaps : all_gaps) {
+    check_unknown_copy(rows, cols, {cols + gaps[0], 1}, {cols + gaps[1], 1});
+    check_unknown_copy(rows, cols, {1, rows + gaps[0]}, {1, rows + gaps[1]});
+  }
+  const std::int64_t tall = 64 * random.integer(2, 3), wide = 5 * 64 - tall;
+  check_unknown_copy(tall, wide, row_major(tall, wide), row_major(tall, wide));
+  check_unknown_copy(tall, wide, column_major(tall, wide), column_major(tall, wide));
 }
 
 TEST_CASE("lets neighbouring threads copy neighbours along a row", "[l02][copy_strided][points:2]") {

@@ -572,6 +572,9 @@ TEST_CASE("multiplies parts of larger matrices, and leaves what lies between the
       whole.c_strides = by_columns ? Strides{1, past} : Strides{past, 1};
       check_product(whole, gap == 0 ? 2 : static_cast<int>(random.integer(3, kMaxStages)));
     }
+  Problem wide = random_problem(256, 384, 32, column_major);  // of A and B, all copies have 16 bytes
+  wide.c_strides = {384 + 4 * random.integer(1, 8), 1};
+  check_product(wide, 2);
 }
 
 TEST_CASE("multiplies K = 7 and K = 0, which gives zeros, and launches nothing for an empty C",

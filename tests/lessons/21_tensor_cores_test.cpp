@@ -665,8 +665,10 @@ TEST_CASE("multiplies parts of larger matrices, and leaves what lies between the
       with_shifted_array(3, 2, 4));
   for_both_types([](auto type) {
     check_product<decltype(type), decltype(type)>(
-        sixteen_bit_problem(kBlockRows, kBlockCols, 2 * kBlockDepth));
+        sixteen_bit_problem(kBlockRows, kBlockCols, 2 * kBlockDepth, by_rows, by_columns));
   });
+  check_product<bfloat16, bfloat16>(
+      sixteen_bit_problem(2 * kBlockRows, 2 * kBlockCols, kBlockDepth, by_rows, by_columns));
   check_product<bfloat16, float>(sixteen_bit_problem(2 * kBlockRows, 2 * kBlockCols, 3 * kBlockDepth));
   check_product<float16, float>(sixteen_bit_problem(3 * kBlockCols, 2 * kBlockRows, 2 * kBlockDepth,
                                                     by_columns, by_rows, column_major));

@@ -345,14 +345,17 @@ TEST_CASE("takes [batch, seq, head, dim] as well as [batch, head, seq, dim], and
     D = D == 256 ? 64 : 2 * D;
     is_square = !is_square;
   }
-  for (const Int dims : {64, 128}) check_values_in_both(ragged_problem(dims, true));
+  for (const Problem& several : problems_of_several_tiles(true)) check_values_in_both(several);
 }
 
 TEST_CASE("keeps large scores apart, and gives no weight to scores of -inf",
           "[l22][tensor_core_attention][points:2]") {
   check_values_in_both(with_large_scores(random_problem({1, 2, 40, 150, 32})));
-  for (const Int D : {64, 128})  // for one query there may be another way
-    check_values_in_both(with_growing_scores(random_problem({2, 2, 1, 1100, D}), 0.5f));
+  for (const Int D : {64, 128}) {  // for one query there may be another way
+    const Problem one = random_problem({2, 2, 1, 1100, D});
+    check_values_in_both(one);
+    check_values_in_both(with_growing_scores(one, 0.5f));
+  }
   for (const float shift : {1000.0f, 16'000.0f, -16'000.0f})
     check_values(bf16(with_shifted_scores(random_problem({1, 2, 20, 100, 16}), shift)));
   check_values_in_both(with_empty_rows(random_problem({1, 2, 12, 150, 8})));

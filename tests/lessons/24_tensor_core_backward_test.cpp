@@ -437,7 +437,7 @@ TEST_CASE("takes both layouts, and leaves alone what lies between the rows",
     in_128 = !in_128;
     if (in_128) is_square = !is_square;
     const Int D = in_128 ? 128 : 64;
-    const Problem wide = random_problem(is_square ? Sizes{2, 2, 7, 7, D, 2} : Sizes{2, 2, 5, 9, D, 1},
+    const Problem wide = random_problem(is_square ? Sizes{2, 2, 7, 7, D, 2} : Sizes{2, 6, 5, 9, D, 2},
                                         {.causal = true, .window = 4, .sinks = 1});
     const Problem p = in_16_bits(with_layouts(dropped(with_sink(wide), 0.25f), of[0], of[1], of[2], of[3]),
                                  kFormats[static_cast<std::size_t>(random.integer(0, 1))]);
@@ -445,7 +445,7 @@ TEST_CASE("takes both layouts, and leaves alone what lies between the rows",
                  with_layouts_of_gradients(with_gradient(p), of[4], of[5], of[6], of[7], p.layout_of_lse));
   }
   InTurn in_turn;
-  for (const Int D : {64, 128}) in_turn.check(ragged_problem(D, true));
+  for (const Problem& p : problems_of_several_tiles(true)) in_turn.check(p);
 }
 
 namespace {

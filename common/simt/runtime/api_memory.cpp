@@ -58,7 +58,8 @@ bool lies_in_symbol(const void* pointer, std::size_t bytes) {
   const auto entry = symbols().upper_bound(byte);
   if (entry == symbols().begin()) return false;
   const auto& [begin, variable] = *std::prev(entry);
-  return byte + bytes <= begin + variable.bytes;
+  const auto at = static_cast<std::size_t>(byte - begin);
+  return at <= variable.bytes && bytes <= variable.bytes - at;
 }
 
 /// Adds to a sum that stays the largest number once it would pass it: sizes that host code names may be any.

@@ -376,10 +376,16 @@ Problem wide_problem(Int turn, bool grouped, const Masks& masks, const WideChang
   return change && (turn ^ turn / 4) % 2 == 0 ? change(p) : p;
 }
 
-Problem ragged_problem(Int D, bool grouped, const reference::Mask& mask) {
+std::vector<Problem> problems_of_several_tiles(bool grouped, const Masks& masks) {
   Random random(case_seed() + 18);
-  const Int Nq = random.integer(130, 140), Nk = random.integer(Nq, 150);
-  return random_problem({1, 2, Nq, Nk, D, grouped ? 1 : 2}, mask);
+  const auto mask = [&] { return masks[static_cast<std::size_t>(random.integer(0, std::ssize(masks) - 1))]; };
+  std::vector<Problem> problems;
+  for (const Int D : {64, 128}) {
+    const Int Nq = random.integer(130, 140), Nk = random.integer(Nq, 150), H = grouped ? 4 : 2;
+    problems.push_back(random_problem({1, 2, Nq, Nk, D, grouped ? 1 : 2}, mask()));
+    problems.push_back(random_problem({2, H, D, 192 - D, D, 2}, mask()));
+  }
+  return problems;
 }
 
 void check_odd_rows(const Kernel& kernel, const Masks& masks, const WideChange& change, TestLine where) {
@@ -391,8 +397,8 @@ void check_odd_rows(const Kernel& kernel, const Masks& masks, const WideChange& 
   check_shifted(kernel, next(), where);
   const Problem whole = random_problem({1, kernel.grouped ? 2 : 1, 64, 64, 64, 1}, masks.front());
   check_shifted(kernel, whole, where);
-  for (const Int D : {64, 128})
-    check(kernel, ragged_problem(D, kernel.grouped, masks.front()), {.check = CheckMode::never}, where);
+  for (const Problem& p : problems_of_several_tiles(kernel.grouped, masks))
+    check(kernel, p, {.check = CheckMode::never}, where);
 }
 
 void check_same_bits(const Kernel& kernel, const Problem& p, TestLine where) {

@@ -172,13 +172,14 @@ using WideChange = std::function<Problem(const Problem&)>;
 /// are one or two masks. Where heads may share keys, they do, but not beside as many queries as keys.
 Problem wide_problem(Int turn, bool grouped, const Masks& masks, const WideChange& change);
 
-/// @brief Two tiles or three of 64 queries and of 64 keys, of which the last ones are not full.
-Problem ragged_problem(Int D, bool grouped, const reference::Mask& mask = {});
+/// @brief In 64 and in 128 dimensions: three tiles of 64 queries and of 64 keys, of which the last ones are
+/// not full; and whole tiles in two batches, in which heads share keys where they may. With any of the masks.
+std::vector<Problem> problems_of_several_tiles(bool grouped, const Masks& masks = {{}});
 
 /// @brief Right in 64 and 128 dimensions, for which kernels have copies of 16 bytes, where these do not fit:
 /// rows, heads or batches of any tensor begin anywhere while those of any other do not; and as
 /// check_shifted() has it, also in whole tiles of 64. The problems are those of wide_problem(), in turn. And
-/// right in several tiles, of which the last ones are not full.
+/// right for problems_of_several_tiles().
 void check_odd_rows(const Kernel& kernel, const Masks& masks = {{}}, const WideChange& change = {},
                     TestLine where = TestLine::here());
 

@@ -261,7 +261,6 @@ class Drawing {
 
  private:
   bool flip() { return chance(random_, 2); }
-  Format16 drawn_format() { return flip() ? Format16::float16 : Format16::bfloat16; }
   /// 64, or most_whole_dims_.
   Int whole_dims(bool most) const { return most ? most_whole_dims_ : kTile; }
   /// Of queries that see one key, gradients are what rounding leaves.
@@ -272,6 +271,11 @@ class Drawing {
   Problem with_any_sink(Problem p) const { return takes_.sink_array ? with_sink(std::move(p)) : p; }
   Problem with_values(Problem p, ScoresAre scores, bool is_negative, Format16 format);
   Problem with_drawn_sink(Problem p);
+  /// In a format that is drawn.
+  void add(Problem p, bool is_changed, Placed placed = Placed::anywhere) {
+    const Format16 format = flip() ? Format16::float16 : Format16::bfloat16;
+    add(std::move(p), is_changed, format, placed);
+  }
   void add(Problem p, bool is_changed, Format16 format, Placed placed = Placed::anywhere) {
     if (change_ && is_changed) p = change_(p, random_);
     if (takes_.sixteen_bits) p = in_16_bits(std::move(p), format);
@@ -347,7 +351,7 @@ void Drawing::add_any_sizes(Heads heads) {
 void Drawing::add_steep() {
   const Sizes n = steep_sizes(takes_, max_dim_, random_);
   const reference::Mask mask = fair(drawn_mask(Sized::few_dimensions, n, true, flip(), takes_, random_));
-  add(with_steep_scores(with_any_sink(random_problem(n, mask)), random_), true, drawn_format());
+  add(with_steep_scores(with_any_sink(random_problem(n, mask)), random_), true);
 }
 
 /// Two problems of whole tiles of 64 and of 128, for which a kernel may have another way: one with a causal
@@ -365,11 +369,11 @@ void Drawing::add_whole_tiles() {
     const Placed placed = is_plain == is_plain_aligned ? Placed::aligned : Placed::anywhere;
     // With steep scores, few keys have weight, and a mask that hides others would not be missed.
     if (is_plain)
-      add(with_steep_scores(random_problem(n, causal), random_), false, drawn_format(), placed);
+      add(with_steep_scores(random_problem(n, causal), random_), false, placed);
     else
       add(with_high_scores(with_any_sink(random_problem(n, all_of_mask(causal, n.Nk, takes_, random_))),
                            backward_),
-          true, drawn_format(), placed);
+          true, placed);
   }
 }
 
@@ -380,8 +384,9 @@ void Drawing::add_dense_tiles() {
   reference::Mask mask{.causal = causal_of(takes_, flip())};
   if (takes_.window) mask.window = random_.integer(2, Nk - 1);
   Problem p = random_problem(whole_sizes(has_batches, Nq, Nk, D, takes_), mask);
-  if (flip()) p = with_any_sink(std::move(p));
-  add(with_high_scores(std::move(p), backward_), flip(), drawn_format(), Placed::dense);
+  const bool has_sink = flip(), is_changed = flip();
+  if (has_sink) p = with_any_sink(std::move(p));
+  add(with_high_scores(std::move(p), backward_), is_changed, Placed::dense);
 }
 
 }  // namespace

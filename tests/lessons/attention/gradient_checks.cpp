@@ -278,8 +278,8 @@ void check_odd_rows(const BackwardKernel& kernel, const Masks& masks, const Wide
   check_shifted(kernel, with_gradient(next()), where);
   const Problem whole = random_problem({1, kernel.takes.grouped ? 2 : 1, 64, 64, 64, 1}, masks.front());
   check_shifted(kernel, with_gradient(whole), where);
-  for (const Int D : {64, 128})
-    check_values(kernel, ragged_problem(D, kernel.takes.grouped, masks.front()), where);
+  for (const Problem& p : problems_of_several_tiles(kernel.takes.grouped, masks))
+    check_values(kernel, p, where);
 }
 
 void check_same_bits(const BackwardKernel& kernel, const BackwardProblem& p, TestLine where) {

@@ -102,21 +102,23 @@ std::string hash_folder(const fs::path& folder) {
   return hash.hex();
 }
 
-/// All that a submission is compiled with.
+/// All that a submission is compiled with, and examined by: that is this program.
 std::string identity_of(const Toolchain& toolchain, Backend backend) {
   ContentHash hash;
   const auto add_words = [&](const std::vector<std::string>& words) {
     for (const std::string& word : words) hash.add(word);
   };
-  hash.add(hash_file(toolchain.rewriter));
+  hash.add(hash_file("/proc/self/exe")).add(hash_file(toolchain.rewriter));
   if (backend == Backend::cpu) {
     const CpuToolchain& cpu = toolchain.cpu.value();
     hash.add(hash_file(cpu.library)).add(hash_file(cpu.compiler));
-    add_words(cpu.flags);
-    add_words(cpu.check_flags);
+    for (const auto& words : {cpu.flags, cpu.check_flags, cpu.link_flags, cpu.check_link_flags})
+      add_words(words);
   } else {
-    hash.add(hash_file(toolchain.gpu.value().compiler));
-    add_words(toolchain.gpu->flags);
+    const GpuToolchain& gpu = toolchain.gpu.value();
+    hash.add(hash_file(gpu.compiler)).add(hash_file(gpu.host_compiler));
+    if (!gpu.ledger.empty()) hash.add(hash_file(gpu.ledger));
+    for (const auto& words : {gpu.flags, gpu.link_flags}) add_words(words);
   }
   return hash.add(hash_file(toolchain.worker(backend))).hex();
 }

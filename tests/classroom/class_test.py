@@ -379,6 +379,21 @@ class AFolderForResults(Case):
         self.assert_ends(ended, 0)
         self.assert_same_results(home / "out", FEW)
 
+    def test_judges_again_with_another_grader_alone(self):
+        out, home = FEW.copy("another_grader"), WORK / "another_grader_build"
+        home.mkdir()
+        course, before = own_build(home), tools.verdicts(out)
+        self.assert_ends(grade(FEW.submissions, out, course=course), 0)
+        self.assertEqual(tools.verdicts(out), before)
+        with (home / "bin/course-staff").open("ab") as program:
+            program.write(b"another")
+        self.assert_ends(grade(FEW.submissions, out, course=course), 0)
+        conditions = {verdict["says"]["conditions"] for verdict in before.values()}
+        again = [verdict["judged"] for verdict in tools.verdicts(out).values()
+                 if verdict["says"]["conditions"] not in conditions]  # fmt: skip
+        self.assertCountEqual(again, [verdict["judged"] for verdict in before.values()])
+        self.assert_same_results(out, FEW)
+
 
 def own_build(folder):
     """The program in a build folder of its own, whose tools are those that are built already."""

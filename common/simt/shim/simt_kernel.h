@@ -252,6 +252,9 @@ void queue(const char* name, const LaunchConfig& config, const void* function, K
                      .cooperative = config.cooperative,
                      .of_library = config.of_library};
   if (simt_in_kernel() != 0) {
+#ifndef SIMT_PROGRAM
+    host_function("the launch of a kernel");
+#endif
     // The memory of a thread is its own; the runtime makes a copy where the host's memory is.
     constexpr bool kBytes = (std::is_trivially_copyable_v<Arguments> && ...);
     simt_check(kBytes, "arguments of a launch by a kernel are trivially copyable");

@@ -368,7 +368,8 @@ TEST_CASE("writes S and P once, and reads them as often as promised", "[l07][nai
   }
   require_busy_blocks(*profile, 0.5);
   require_busy_lanes(*profile);
-  require_busy_warps(*profile);
+  // Not of softmax: a large block has more to combine than its few warps with columns have to load.
+  require_busy_warps(make_profile({profile->launches[0], profile->launches[2]}));
 }
 
 TEST_CASE("reads and writes whole sectors", "[l07][naive_attention][points:2]") {

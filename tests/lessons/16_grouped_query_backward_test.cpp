@@ -427,7 +427,7 @@ TEST_CASE("leaves out the queries that see no key of a tile, in every head",
 TEST_CASE("reads and writes whole sectors", "[l16][grouped_query_backward][points:1]") {
   Sizes unknown = unknown_sizes_of_whole_sectors();
   unknown.H_kv = 1;
-  for (const Sizes& n : {Sizes{1, 2, 32, 32, 64, 1}, unknown}) {
+  for (const Sizes& n : {Sizes{1, 2, 96, 96, 64, 1}, unknown}) {
     const Outcome outcome = check(kKernel, random_problem(n), kCounted);
     if (const Profile* profile = profile_of(outcome)) require_full_use(*profile);
   }

@@ -124,7 +124,7 @@ inline constexpr Int kMostTilesChecked = 6;
 inline const grading::CallOptions kCounted{.check = grading::CheckMode::always};
 
 /// @brief Sizes that no kernel knows beforehand, for what is counted: with rows of any length, or with such
-/// that begin with sectors. H_kv is H.
+/// that begin with sectors; these fill more than half a tile of 128 queries or keys. H_kv is H.
 Sizes unknown_sizes();
 Sizes unknown_sizes_of_whole_sectors();
 
@@ -173,7 +173,8 @@ using WideChange = std::function<Problem(const Problem&)>;
 Problem wide_problem(Int turn, bool grouped, const Masks& masks, const WideChange& change);
 
 /// @brief In 64 and in 128 dimensions: three tiles of 64 queries and of 64 keys, of which the last ones are
-/// not full; and whole tiles in two batches, in which heads share keys where they may. With any of the masks.
+/// not full; and whole tiles in two batches, in which heads share keys where they may, in threes. Those of
+/// one D, either, are whole for tiles of 128, too. With any of the masks.
 std::vector<Problem> problems_of_several_tiles(bool grouped, const Masks& masks = {{}});
 
 /// @brief Right in 64 and 128 dimensions, for which kernels have copies of 16 bytes, where these do not fit:

@@ -379,12 +379,14 @@ Problem wide_problem(Int turn, bool grouped, const Masks& masks, const WideChang
 std::vector<Problem> problems_of_several_tiles(bool grouped, const Masks& masks) {
   Random random(case_seed() + 18);
   const auto mask = [&] { return masks[static_cast<std::size_t>(random.integer(0, std::ssize(masks) - 1))]; };
-  const Int wide = random.integer(0, 1) == 0 ? 64 : 128;
+  const Int of_128 = random.integer(0, 1) == 0 ? 64 : 128;
   std::vector<Problem> problems;
   for (const Int D : {64, 128}) {
-    const Int Nq = random.integer(130, 140), Nk = random.integer(Nq, 150), H = grouped ? 6 : 2;
+    const Int Nq = random.integer(130, 140), Nk = random.integer(Nq, 150);
     problems.push_back(random_problem({1, 2, Nq, Nk, D, grouped ? 1 : 2}, mask()));
-    problems.push_back(random_problem({2, H, D == wide ? 128 : D, D == wide ? 128 : 192 - D, D, 2}, mask()));
+    problems.push_back(random_problem(
+        D == of_128 ? Sizes{2, grouped ? 3 : 1, 128, 128, D, 1} : Sizes{2, grouped ? 4 : 2, D, 192 - D, D, 2},
+        mask()));
   }
   return problems;
 }

@@ -173,8 +173,8 @@ using WideChange = std::function<Problem(const Problem&)>;
 Problem wide_problem(Int turn, bool grouped, const Masks& masks, const WideChange& change);
 
 /// @brief In 64 and in 128 dimensions: three tiles of 64 queries and of 64 keys, of which the last ones are
-/// not full; and whole tiles in two batches, in which heads share keys where they may, in threes. Those of
-/// one D, either, are whole for tiles of 128, too. With any of the masks.
+/// not full; and whole tiles in two batches, in which heads share keys where they may. Those of one D,
+/// either, are whole for tiles of 128, too. With any of the masks.
 std::vector<Problem> problems_of_several_tiles(bool grouped, const Masks& masks = {{}});
 
 /// @brief Right in 64 and 128 dimensions, for which kernels have copies of 16 bytes, where these do not fit:

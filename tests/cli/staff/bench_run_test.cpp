@@ -38,7 +38,7 @@ TEST_CASE("runs a benchmark, tells how it ended, and keeps what it measured", "[
   CHECK(whole.results.measurements.size() == 1);
 
   const BenchmarkRun failed = run_script(begin + "echo 'a.cu:3: cudaErrorIllegalAddress' >&2\nexit 1\n");
-  CHECK_THAT(failed.problem, ContainsSubstring("status 1 behind flash2_forward N=1024 D=64: a.cu:3"));
+  CHECK_THAT(failed.problem, ContainsSubstring("status 1 after flash2_forward N=1024 D=64: a.cu:3"));
   CHECK(failed.results.measurements.size() == 1);
 
   CHECK_THAT(run_script(begin + "exit 0\n").problem, ContainsSubstring("status 0"));

@@ -308,7 +308,7 @@ class BlockRunner {
     Votes votes;
     std::vector<std::size_t> waiting;  ///< the warps that wait
   };
-  /// The numbers behind those of bar.sync are those of tiles: 16 of 64 threads, 8 of 128, 4 of 256, 2 of 512.
+  /// The numbers after those of bar.sync are those of tiles: 16 of 64 threads, 8 of 128, 4 of 256, 2 of 512.
   static constexpr unsigned kNamedBarriers = 16, kMostTiles = 30;
   std::array<Gathering, kNamedBarriers + kMostTiles> gatherings_;
   std::vector<std::uint64_t> tile_values_;  ///< by thread
